@@ -1,0 +1,117 @@
+"""From what a parser read to a call whose one problem, if any, is named.
+
+The order of problems is CallProblem's own: what the frame is, then what the
+parts are, then what the tools say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import jsonschema
+from jsonschema.validators import validator_for
+
+from formats.reading import json_text
+from formats.types import CallProblem, JsonObject, ParsedToolCall, SchemaError, ToolDefinition
+
+MISSING: Any = object()  # no arguments were written at all
+
+
+def settle(
+    name: Any,
+    arguments: Any,
+    start: int,
+    end: int,
+    *,
+    tools: Sequence[ToolDefinition] = (),
+    problem: CallProblem | None = None,
+    id: str | None = None,
+    note: str = "",
+) -> ParsedToolCall:
+    """Judge one attempt at a call.
+
+    `problem` is what the parser found wrong with the frame or the JSON; only
+    without one are name, arguments and schema judged. Arguments that are not
+    written at all are an empty object in a call that is otherwise whole.
+    """
+    name = name if isinstance(name, str) and name.strip() else None
+    decoded, parts_problem = _as_object(arguments, whole=problem is None)
+    if problem is None:
+        problem = CallProblem.MISSING_NAME if name is None else parts_problem
+    if problem is not None or name is None or decoded is None:
+        return ParsedToolCall(name, decoded, start, end, problem, (), id, note)
+    schema = find_schema(tools, name)
+    if schema is None and tools:
+        return ParsedToolCall(name, decoded, start, end, CallProblem.UNKNOWN_TOOL, (), id, note)
+    errors = schema_errors(decoded, schema or {})
+    problem = CallProblem.SCHEMA_MISMATCH if errors else None
+    return ParsedToolCall(name, decoded, start, end, problem, errors, id, note)
+
+
+def _as_object(arguments: Any, whole: bool) -> tuple[JsonObject | None, CallProblem | None]:
+    if isinstance(arguments, dict):
+        return arguments, None
+    if arguments is MISSING:
+        return ({}, None) if whole else (None, None)
+    if isinstance(arguments, str):
+        try:
+            inner = json_text.loads(arguments)
+        except ValueError:
+            inner = None
+        if isinstance(inner, dict):
+            return inner, CallProblem.DOUBLE_ENCODED
+    return None, CallProblem.ARGUMENTS_NOT_OBJECT
+
+
+def find_schema(tools: Sequence[ToolDefinition], name: str | None) -> JsonObject | None:
+    """The JSON Schema of a tool's parameters, {} where it states none, None where no tool has the name."""
+    for tool in tools:
+        function = tool.get("function") if isinstance(tool, Mapping) else None
+        if isinstance(function, Mapping) and function.get("name") == name:
+            parameters = function.get("parameters")
+            return parameters if isinstance(parameters, dict) else {}
+    return None
+
+
+def schema_errors(arguments: JsonObject, schema: JsonObject) -> tuple[SchemaError, ...]:
+    """Every place where arguments break the schema; a schema that is itself invalid judges nothing."""
+    validator = _validator(_Frozen(schema))
+    if validator is None:
+        return ()
+    try:
+        found = sorted(validator.iter_errors(arguments), key=lambda e: [str(p) for p in e.absolute_path])
+    except Exception:  # an unresolvable $ref, a hostile pattern: nothing can be said of these arguments
+        return ()
+    return tuple(SchemaError(_path(e.absolute_path), str(e.validator), e.message) for e in found)
+
+
+class _Frozen:
+    """A schema as a key of a cache, by its identity; it is held so that the identity stays its own."""
+
+    def __init__(self, schema: JsonObject) -> None:
+        self.schema = schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Frozen) and other.schema is self.schema
+
+
+@lru_cache(maxsize=256)
+def _validator(frozen: _Frozen) -> Any:
+    validator = validator_for(frozen.schema, default=jsonschema.Draft202012Validator)
+    try:
+        validator.check_schema(frozen.schema)
+    except (jsonschema.SchemaError, RecursionError):
+        return None
+    return validator(frozen.schema)
+
+
+def _path(parts: Sequence[str | int]) -> str:
+    text = ""
+    for part in parts:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
