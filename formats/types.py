@@ -155,6 +155,7 @@ class Column:
     tokens_missing: str | None = None
     tool_tokens: int | None = None  # tokens that the tools add; None where it cannot be told
     reads_clock: bool = False
+    control_tokens: frozenset[str] | None = None  # the tokenizer's special_tokens; None where there is no tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,3 +266,51 @@ class Evidence:
     text: str
     start: int | None = None
     end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found in one model: a sentence, the proof, and the points it earned of those it could."""
+
+    check: str
+    status: Status
+    outcome: str  # native, merged, dropped, corrupted, raises, no effect, ...: the word a matrix cell shows
+    message: str
+    points: float = 0.0
+    of: float = 0.0  # 0 for a finding that informs only, and where the check does not apply
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The output format that one template teaches: the one whose parser reads back the call the template writes."""
+
+    template_name: str
+    format: str | None  # None: it writes no call, or one that nobody reads
+    written: str | None = None  # what it wrote for the call; None: it never wrote the call at all
+    arguments_as: Literal["object", "text"] | None = None  # how it wants a call's arguments in history
+    prompt_suffix: str = ""  # what its generation prompt ends with, where a parser must know it
+    refusal: str | None = None  # why it wrote nothing: the template's own words, if it refused
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How good a template is for tools: two scores of 0-100, and stars over both, with the findings they come from."""
+
+    tool_support: int
+    output_format: int
+    stars: int
+    reasons: tuple[str, ...]  # why the stars are what they are: each cap and each rule that had a say
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that was found out about one model."""
+
+    model: str
+    title: str
+    source: Source
+    format: str | None
+    detections: tuple[Detection, ...]
+    findings: tuple[Finding, ...]
+    score: Score
