@@ -1,0 +1,128 @@
+"""Which output format does a chat template teach? The one that reads back the call the template itself writes.
+
+We render a conversation whose assistant makes one call with words that occur
+nowhere else, cut off the prompt that came before it, and give the rest to every
+parser. Whoever returns exactly that call knows the format. Where several do,
+the one that leaves the least text unexplained wins, then the one that would
+have written the very same characters. Nobody is asked for markers or an order.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from formats import template as chat
+from formats.errors import FormatsError
+from formats.parsers import FORMATS
+from formats.text import common_prefix
+from formats.types import Conversation, Detection, FunctionCall, Message, ToolDefinition
+
+Render = Callable[[str, Conversation], str]  # (template text, conversation) -> prompt; raises FormatsError
+
+CALL: FunctionCall = {"name": "probe_call_kqz", "arguments": {"probe_key_kqz": "probe value kqz"}}
+CALL_ID = "kqz00call"  # nine letters and digits: the strictest rule that templates have for ids
+TOOL: ToolDefinition = {
+    "type": "function",
+    "function": {
+        "name": "probe_call_kqz",
+        "description": "Probe.",
+        "parameters": {
+            "type": "object",
+            "properties": {"probe_key_kqz": {"type": "string", "description": "Probe."}},
+            "required": ["probe_key_kqz"],
+        },
+    },
+}
+ASK: Message = {"role": "user", "content": "Hi"}
+DATE = datetime.date(2024, 7, 26)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCall:
+    """What a template writes for an assistant turn with one call."""
+
+    texts: tuple[str, ...]  # behind the generation prompt, and behind the prompt without it
+    arguments_as: Literal["object", "text"]
+    prompt_suffix: str
+
+
+def detect(templates: Mapping[str, str], special_tokens: Mapping[str, str]) -> tuple[Detection, ...]:
+    """Judge each of a model's templates, in their order. Templates are rendered in this process."""
+
+    def render(text: str, conversation: Conversation) -> str:
+        return chat.render(text, conversation, special_tokens, DATE)
+
+    return tuple(detect_one(name, text, render) for name, text in templates.items())
+
+
+def detect_one(name: str, template: str, render: Render) -> Detection:
+    """Judge one template; `render` decides where it runs."""
+    written, refusal = written_call(template, render)
+    if written is None:
+        return Detection(name, None, refusal=refusal)
+    best = min((rank for text in written.texts for rank in _readings(text, written.prompt_suffix)), default=None)
+    return Detection(
+        name,
+        best[-1] if best else None,
+        written.texts[0],
+        written.arguments_as,
+        written.prompt_suffix,
+    )
+
+
+def written_call(template: str, render: Render) -> tuple[WrittenCall | None, str | None]:
+    """What the template writes for the call, or None and the reason.
+
+    Twice, because a generation prompt that ends in "<think>" shares its "<" with
+    "<tool_call>": once cut behind the generation prompt, once behind the prompt
+    without it.
+    """
+    refusal = None
+    arguments = CALL["arguments"]
+    ways: tuple[tuple[Literal["object", "text"], object], ...] = (
+        ("object", arguments),
+        ("text", json.dumps(arguments)),
+    )
+    for arguments_as, value in ways:
+        function = {"name": CALL["name"], "arguments": value}
+        turn = {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": CALL_ID, "type": "function", "function": function}],
+        }
+        try:
+            after = render(template, _conversation(ASK, turn))  # type: ignore[arg-type]  # a Message by shape
+            plain, opened = (render(template, _conversation(ASK, generation=g)) for g in (False, True))
+        except FormatsError as error:
+            refusal = refusal or error.message
+            continue
+        texts = tuple(dict.fromkeys(after[common_prefix(after, before) :] for before in (opened, plain)))
+        if all(CALL["name"] in text for text in texts):
+            suffix = opened[common_prefix(opened, plain) :]
+            return WrittenCall(texts, arguments_as, suffix), None
+    return None, refusal
+
+
+def _conversation(*messages: Message, generation: bool = False) -> Conversation:
+    return Conversation(messages, (TOOL,), add_generation_prompt=generation)
+
+
+def _readings(text: str, prompt_suffix: str) -> list[tuple[int, bool, str]]:
+    """(characters left unexplained, not as it would write it, name) of every format that reads exactly the call."""
+    found = []
+    for output_format in FORMATS.values():
+        parsed = output_format.parse(text, (TOOL,), prompt_suffix)
+        if [(c.name, c.arguments, c.problem) for c in parsed.calls] == [(CALL["name"], CALL["arguments"], None)]:
+            unexplained = sum(s.end - s.start for s in parsed.segments if s.kind == "content")
+            found.append((unexplained, _canonical(output_format.name) not in text, output_format.name))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _canonical(name: str) -> str:
+    return FORMATS[name].write([CALL])
