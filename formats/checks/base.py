@@ -93,7 +93,7 @@ class Subject:
     @cached_property
     def detection(self) -> Detection:
         """The output format that the template used with tools teaches."""
-        name, text = chat.choose(self.templates, Conversation(({"role": "user"},), ({},)))  # type: ignore[arg-type,typeddict-item]
+        name, text = chat.choose(self.templates, Conversation(({"role": "user"},), ({},)))
         return detect_one(name, text, lambda t, c: self.run(t, c, self.special_tokens, DATE))
 
     @property

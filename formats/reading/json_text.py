@@ -34,13 +34,17 @@ class JsonScanner:
     """Finds the end of one JSON value in text that arrives in pieces, without looking at anything twice.
 
     `scan` returns where it stopped; `done` and `broken` tell why. With neither
-    set it has used the whole piece and waits for the next one.
+    set it has used the whole piece and waits for the next one. A lenient scanner
+    goes on over everything that `repair` can mend inside a value.
     """
 
+    lenient: bool = False
     done: bool = False
     broken: bool = False
     in_string: bool = False
+    string_at: int = 0  # where the last string began, in the text last scanned
     _stack: list[str] = field(default_factory=list)
+    _quote: str = '"'
     _expect: str = "value"  # value, first_value, key, first_key, colon, comma
     _word: str = ""
     _escape: str = ""
@@ -60,13 +64,24 @@ class JsonScanner:
         if self._word and not self._stack:
             self._close_word()
 
+    @property
+    def unclosed(self) -> str:
+        """The closing marks that are still to come, in order."""
+        return "".join("}" if mark == "{" else "]" for mark in reversed(self._stack))
+
+    @property
+    def misses_only_its_closers(self) -> bool:
+        """Could the value end here, were its closing marks written?"""
+        return bool(self._stack) and not (self.in_string or self._word) and self._expect == "comma"
+
     def _string(self, text: str, position: int) -> int:
         if self._escape:
             return self._finish_escape(text, position)
-        position = _IN_STRING.match(text, position).end()  # type: ignore[union-attr]  # matches always
+        body = _IN_STRING if not self.lenient else _IN_LENIENT_STRING[self._quote]
+        position = body.match(text, position).end()  # type: ignore[union-attr]  # matches always
         if position == len(text):
             return position
-        if text[position] == '"':
+        if text[position] == self._quote:
             self.in_string = False
             self._value_ended()
             return position + 1
@@ -80,7 +95,7 @@ class JsonScanner:
         piece = text[position : position + wanted - len(self._escape)]
         self._escape += piece
         if len(self._escape) == wanted and (wanted == 6 or self._escape[1:] != "u"):
-            self.broken = not _ESCAPE.fullmatch(self._escape)
+            self.broken = not (_ESCAPE.fullmatch(self._escape) or (self.lenient and self._escape == "\\'"))
             self._escape = ""
         return position + len(piece)
 
@@ -94,7 +109,7 @@ class JsonScanner:
         return position
 
     def _close_word(self) -> None:
-        value = self._word in _LITERALS or _NUMBER.fullmatch(self._word)
+        value = self._word in (_LENIENT_WORDS if self.lenient else _LITERALS) or _NUMBER.fullmatch(self._word)
         self.broken = not (value and self._expect in ("value", "first_value"))
         self._word = ""
         if not self.broken:
@@ -106,8 +121,10 @@ class JsonScanner:
         if after_space > position:
             return after_space
         mark, expect = text[position], self._expect
-        if mark == '"' and expect in ("value", "first_value", "key", "first_key"):
-            self.in_string = True
+        if self.lenient and self._trailing_comma and mark == self.unclosed[:1]:
+            expect = "comma"
+        if (mark == '"' or (self.lenient and mark == "'")) and expect in ("value", "first_value", "key", "first_key"):
+            self.in_string, self._quote, self.string_at = True, mark, position
         elif mark in "{[" and expect in ("value", "first_value"):
             self._stack.append(mark)
             self._expect = "first_key" if mark == "{" else "first_value"
