@@ -8,6 +8,7 @@ from typing import Any
 
 from formats.reading import json_text
 from formats.reading.calls import MISSING, settle
+from formats.reading.json_text import JsonScanner
 from formats.reading.reader import Reader, Wait
 from formats.reading.stream import OutputStream
 from formats.types import CallProblem, FunctionCall, ParsedOutput, ToolDefinition
@@ -115,37 +116,49 @@ class Payload:
     note: str = ""
 
 
-def json_payload(reader: Reader, ends: tuple[str, ...]) -> Wait[Payload]:
+def json_payload(
+    reader: Reader, ends: tuple[str, ...], *, between: tuple[str, ...] = (), outer: int = 0
+) -> Wait[Payload]:
     """Read one JSON value from the cursor (white space skipped), and leave the cursor behind it.
 
     `ends` are the strings of which one must follow, other than white space: the
     frame's closer, and whatever shows that the closer was left out. They are
-    looked for only where the value is not strict JSON: inside a JSON string they
-    are text. A value that is not strict JSON ends at the first of them that a
-    lenient reading does not place inside a string.
+    looked for only where the value is neither JSON nor nearly JSON: inside a
+    string they are text. `between` are the marks of a list around the value:
+    they may follow it as well, but are too common to be looked for. `outer`
+    counts the closing marks that stand between the value and `ends`.
     """
     start = yield from reader.past_space()
     reader.move(start)
-    state = yield from reader.json()
+    scanner = JsonScanner()
+    state = yield from reader.json(scanner)
+    if state == "broken":
+        reader.move(start)
+        scanner = JsonScanner(lenient=True)
+        state = yield from reader.json(scanner)
     if state == "whole":
-        return (yield from _whole(reader, start, ends))
-    if state != "broken":
-        return (yield from _open(reader, start, ends, state))
-    return (yield from _broken(reader, start, ends))
+        return (yield from _whole(reader, start, ends + between))
+    if state == "broken" and scanner.misses_one_brace:
+        next_element = between and scanner.after_comma and (yield from reader.ahead(1)) == "{"
+        if next_element or (yield from reader.sees(ends + between)):
+            return _without_last_brace(reader, start)
+    return (yield from _unreadable(reader, start, ends, scanner, outer))
 
 
-def _whole(reader: Reader, start: int, ends: tuple[str, ...]) -> Wait[Payload]:
+def _whole(reader: Reader, start: int, follow: tuple[str, ...]) -> Wait[Payload]:
+    """A value whose end is certain; closing braces behind it that nothing opened belong to it."""
     end = reader.at
-    try:
-        value = json_text.loads(reader.slice(start, end))
-    except ValueError as error:
-        return Payload(start, end, MISSING, CallProblem.INVALID_JSON, str(error))
     extra = yield from _closing_marks(reader)
-    if extra and ends and ((yield from reader.sees(ends, (yield from reader.past_space(extra)))) or reader.ended):
-        reader.move(extra)
-        return Payload(start, extra, value, CallProblem.INVALID_JSON, "closing brace too many dropped")
-    reader.move(end)
-    return Payload(start, end, value)
+    if extra:
+        behind = yield from reader.past_space(extra)
+        if behind < reader.size and not (yield from reader.sees(follow, behind)):
+            extra = None
+    payload = _read(reader, start, end)
+    reader.move(extra or end)
+    if not extra:
+        return payload
+    note = ", ".join(filter(None, (payload.note, "closing brace too many dropped")))
+    return Payload(start, extra, payload.value, CallProblem.INVALID_JSON, note)
 
 
 def _closing_marks(reader: Reader) -> Wait[int | None]:
@@ -157,38 +170,39 @@ def _closing_marks(reader: Reader) -> Wait[int | None]:
     return end
 
 
-def _open(reader: Reader, start: int, ends: tuple[str, ...], state: str) -> Wait[Payload]:
-    """The output ended inside the value: unless a closer stands in the string that never closed."""
-    reader.move(start)
-    if state == "open_string" and ends and (yield from reader.until(ends, None)) is not None:
-        text = reader.slice(start, reader.at)
-        return Payload(start, reader.at, json_text.members(text) or MISSING, CallProblem.INVALID_JSON)
-    reader.move(reader.size)
-    text = reader.slice(start, reader.size)
-    return Payload(start, reader.size, json_text.members(text) or MISSING, CallProblem.UNCLOSED)
-
-
-CLOSERS_TRIED = 8  # closers inside strings of one broken value: a bound that keeps the work linear
-
-
-def _broken(reader: Reader, start: int, ends: tuple[str, ...]) -> Wait[Payload]:
-    reader.move(start)
-    first: int | None = None
-    for _ in range(CLOSERS_TRIED):
-        found = yield from reader.until(ends, None)
-        end = reader.at
-        text = reader.slice(start, end)
+def _read(reader: Reader, start: int, end: int) -> Payload:
+    """The value of text that is JSON or nearly JSON."""
+    text = reader.slice(start, end)
+    try:
+        reading = json_text.read(text)
+    except ValueError as error:
         repaired = json_text.repair(text)
-        if repaired and not text[repaired.end :].strip():
-            return Payload(start, end, repaired.value, CallProblem.INVALID_JSON, repaired.note)
-        first = end if first is None else first
-        if found is None or not json_text.ends_in_string(text):
-            break
-        reader.move(end + 1)
-    reader.move(first if first is not None else start)
+        if repaired is None or text[repaired.end :].strip():
+            return Payload(start, end, json_text.members(text) or MISSING, CallProblem.INVALID_JSON, str(error))
+        return Payload(start, end, repaired.value, CallProblem.INVALID_JSON, repaired.note)
+    return Payload(start, end, reading.value, None, reading.note)
+
+
+def _without_last_brace(reader: Reader, start: int) -> Payload:
+    """An object whose frame goes on where its last brace should stand."""
+    text = reader.slice(start, reader.at).rstrip()
+    text = text.removesuffix(",").rstrip()
+    payload = _read(reader, start, start + len(text))
+    reader.move(payload.end)
+    return payload
+
+
+def _unreadable(reader: Reader, start: int, ends: tuple[str, ...], scanner: JsonScanner, outer: int) -> Wait[Payload]:
+    """A value that is not even nearly JSON, or is cut off: it goes up to the frame's end, if there is one."""
+    cut_off = reader.at == reader.size
+    lost = json_text.lost_quote(reader.slice(scanner.string_start, reader.at), ends, scanner.depth + outer)
+    if lost is not None:
+        reader.move(scanner.string_start + lost)
+    elif not cut_off:
+        yield from reader.until(ends, None)
     text = reader.slice(start, reader.at)
-    unclosed = reader.at == reader.size
-    problem = CallProblem.UNCLOSED if unclosed else CallProblem.INVALID_JSON
+    ended = lost is not None or reader.at < reader.size or (not cut_off and text.rstrip().endswith(("}", "]")))
+    problem = CallProblem.INVALID_JSON if ended else CallProblem.UNCLOSED
     return Payload(start, reader.at, json_text.members(text) or MISSING, problem)
 
 
@@ -211,6 +225,50 @@ def named_call(
     arguments = next((value[key] for key in argument_keys if key in value), MISSING)
     call_id = next((value[key] for key in id_keys if isinstance(value.get(key), str)), None)
     add_call(reader, payload, name, arguments, problem=problem, id=call_id)
+
+
+def call_list(
+    reader: Reader,
+    start: int,
+    ends: tuple[str, ...],
+    *,
+    name_keys: tuple[str, ...] = NAME_KEYS,
+    argument_keys: tuple[str, ...] = ARGUMENT_KEYS,
+    id_keys: tuple[str, ...] = ("id",),
+) -> Wait[bool]:
+    """Read a JSON list of calls at `start`, element by element; False, and nothing taken, where there is none.
+
+    Everything in front of `start` without a label and the list's own marks are
+    markup, so that a fault of one call, or of the list, is no other call's. One
+    object without a list around it is a call in the wrong frame. `ends` are the
+    strings behind the list, one of which may follow.
+    """
+    if (yield from reader.ahead(1, start)) == "{":
+        reader.take("markup", start)
+        payload = yield from json_payload(reader, ends)
+        named_call(
+            reader,
+            payload,
+            problem=CallProblem.MALFORMED,
+            name_keys=name_keys,
+            argument_keys=argument_keys,
+            id_keys=id_keys,
+        )
+        return True
+    if (yield from reader.ahead(1, start)) != "[":
+        return False
+    first = yield from reader.past_space(start + 1)
+    if (yield from reader.ahead(1, first)) not in ("{", "[", "]", ""):
+        return False
+    reader.take("markup", first if first < reader.size else start)
+    next_calls = tuple(f'{{"{key}"' for key in name_keys)
+    while (mark := (yield from reader.ahead(1))) and mark != "]" and not (yield from reader.sees(ends)):
+        if mark != ",":
+            payload = yield from json_payload(reader, ends + next_calls, between=(",", "]"), outer=1)
+            named_call(reader, payload, name_keys=name_keys, argument_keys=argument_keys, id_keys=id_keys)
+        reader.take("markup", (yield from reader.past_space(reader.at + (mark == ","))))
+    reader.take("markup", reader.at + len(mark))
+    return True
 
 
 def add_call(

@@ -159,12 +159,12 @@ class Reader:
                 return None
             yield
 
-    def json(self) -> Wait[str]:
-        """Move the cursor over one JSON value: "whole"; "broken" before the first character that no JSON
+    def json(self, scanner: JsonScanner | None = None) -> Wait[str]:
+        """Move the cursor over one JSON value: "whole"; "broken" at the first character or word that no JSON
         may have there; "open" where the output ends inside the value ("open_string": inside a string)."""
-        scanner = JsonScanner()
+        scanner = scanner or JsonScanner()
         while True:
-            self.at = self._base + scanner.scan(self._window, self.at - self._base)
+            self.at = self._base + scanner.scan(self._window, self.at - self._base, self._base)
             if scanner.done or scanner.broken:
                 break
             if not (yield from self.more()):
