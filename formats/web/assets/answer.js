@@ -1,0 +1,128 @@
+// Puts the parts of the server's answer where they belong. A card whose HTML did not change is not touched, and one
+// that did keeps its place: scrolling and open details stay as the reader left them.
+const grid = element.querySelector("[data-slot=cards]");
+const spaces = element.querySelector("[data-action=spaces]");
+const cards = new Map(); // key -> {node, html}
+let shown = 0; // number of the answer on the page
+
+function apply() {
+  const answer = props.value;
+  if (!answer || answer.number < shown) return;
+  shown = answer.number;
+  for (const [field, html] of Object.entries(answer.problems)) {
+    for (const slot of document.querySelectorAll(`[data-problem="${field}"]`)) slot.innerHTML = html;
+  }
+  const stale = answer.cards === null;
+  element.toggleAttribute("data-stale", stale && cards.size > 0);
+  if (!stale) {
+    element.querySelector("[data-slot=summary]").innerHTML = answer.summary;
+    placeCards(answer.cards);
+  }
+  if (answer.waiting) setTimeout(() => trigger("tick"), 300);
+}
+
+function placeCards(entries) {
+  const keys = new Set(entries.map(([key]) => key));
+  for (const [key, card] of cards) {
+    if (!keys.has(key)) { card.node.remove(); cards.delete(key); }
+  }
+  grid.querySelectorAll(":scope > .skeleton").forEach((node) => node.remove());
+  entries.forEach(([key, html], index) => {
+    let card = cards.get(key);
+    if (!card) {
+      card = { node: document.createElement("article"), html: null };
+      card.node.className = "card";
+      card.node.dataset.model = key;
+      cards.set(key, card);
+    }
+    if (grid.children[index] !== card.node) grid.insertBefore(card.node, grid.children[index] ?? null);
+    if (card.html !== html) fill(card, html);
+  });
+}
+
+function fill(card, html) {
+  const before = card.node.querySelector("pre.prompt");
+  const top = before?.scrollTop ?? 0;
+  const open = card.node.querySelector("details.source")?.open ?? false;
+  const focused = before !== null && document.activeElement === before;
+  card.html = html;
+  card.node.innerHTML = html;
+  // HTML cannot hold NUL; the DOM can, and the prompt is copied out of the DOM.
+  card.node.querySelectorAll('[data-code="0"]').forEach((node) => { node.textContent = "\0"; });
+  card.node.querySelector("details.source").open = open;
+  const pre = card.node.querySelector("pre.prompt");
+  if (!pre) return;
+  if (spacesShown()) markSpaces(pre);
+  pre.scrollTop = top;
+  showExpand(card.node, pre);
+  if (focused) pre.focus({ preventScroll: true });
+}
+
+// "Expand" is offered where a prompt is longer than its card shows.
+function showExpand(node, pre) {
+  const button = node.querySelector("button.expand");
+  const expanded = node.hasAttribute("data-expanded");
+  button.hidden = !expanded && pre.scrollHeight <= pre.clientHeight + 2;
+  button.textContent = expanded ? "Collapse" : "Expand";
+  button.setAttribute("aria-expanded", String(expanded));
+}
+
+const spacesShown = () => spaces.getAttribute("aria-pressed") === "true";
+
+// White space is wrapped, never replaced: what is selected or copied stays the prompt.
+function markSpaces(pre) {
+  const walker = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  while (walker.nextNode()) if (/[ \n\t]/.test(walker.currentNode.data)) nodes.push(walker.currentNode);
+  for (const node of nodes) {
+    const pieces = node.data.split(/( +|\n|\t)/).filter(Boolean).map((piece) => {
+      if (!/^[ \n\t]/.test(piece)) return document.createTextNode(piece);
+      const mark = document.createElement("span");
+      mark.className = piece === "\n" ? "ws line" : piece === "\t" ? "ws tab" : "ws space";
+      mark.textContent = piece;
+      return mark;
+    });
+    node.replaceWith(...pieces);
+  }
+}
+
+spaces.addEventListener("click", () => {
+  spaces.setAttribute("aria-pressed", String(!spacesShown()));
+  for (const card of cards.values()) fill(card, card.html);
+});
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch { // a frame without permission: answer the browser's own copy command
+    document.addEventListener("copy", (event) => {
+      event.clipboardData.setData("text/plain", text);
+      event.preventDefault();
+    }, { once: true });
+    document.execCommand("copy");
+  }
+}
+
+element.addEventListener("click", async (event) => {
+  const button = event.target.closest("button.copy");
+  if (button) {
+    await copy(button.closest(".card").querySelector("pre.prompt").textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  }
+  const expand = event.target.closest("button.expand");
+  if (expand) {
+    const node = expand.closest(".card");
+    node.toggleAttribute("data-expanded");
+    showExpand(node, node.querySelector("pre.prompt"));
+  }
+  const jump = event.target.closest("button.jump");
+  if (jump) {
+    const node = cards.get(jump.dataset.model)?.node;
+    node?.scrollIntoView({ block: "start" });
+    node?.querySelector("pre.prompt, .answer")?.focus({ preventScroll: true });
+  }
+});
+
+watch("value", apply);
+apply();

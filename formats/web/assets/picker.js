@@ -1,0 +1,106 @@
+// A compact multi-select: chips of the chosen models, and one input that finds more or takes any id as it is typed.
+const MOST = props.most;
+const chips = element.querySelector(".chips");
+const count = element.querySelector(".picker-count");
+const input = element.querySelector("input");
+const list = element.querySelector("[role=listbox]");
+let found = []; // [{id, title, about}], the options shown
+let active = -1;
+
+const chosen = () => props.value ?? [];
+
+function choose(ids) {
+  props.value = ids;
+  draw();
+  trigger("input");
+}
+
+function draw() {
+  chips.replaceChildren(...chosen().map((id) => {
+    const chip = document.createElement("li");
+    const name = document.createElement("span");
+    name.textContent = props.titles[id] ?? id;
+    name.title = id;
+    const remove = document.createElement("button");
+    remove.type = "button";
+    remove.textContent = "×";
+    remove.setAttribute("aria-label", "Remove " + (props.titles[id] ?? id));
+    remove.addEventListener("click", () => {
+      const index = chosen().indexOf(id);
+      choose(chosen().filter((other) => other !== id));
+      (chips.querySelectorAll("button")[Math.min(index, chosen().length - 1)] ?? input).focus();
+    });
+    chip.append(name, remove);
+    return chip;
+  }));
+  count.textContent = chosen().length + " of up to " + MOST;
+  input.disabled = chosen().length >= MOST;
+  input.placeholder = input.disabled ? "Remove one to add another" : input.dataset.placeholder;
+}
+
+function add(id) {
+  id = id.trim();
+  close();
+  input.value = "";
+  if (id && !chosen().includes(id) && chosen().length < MOST) choose([...chosen(), id]);
+}
+
+function close() {
+  found = [];
+  active = -1;
+  list.hidden = true;
+  input.setAttribute("aria-expanded", "false");
+  input.removeAttribute("aria-activedescendant");
+}
+
+function open() {
+  list.replaceChildren(...found.map((item, index) => {
+    const option = document.createElement("li");
+    option.id = "model-option-" + index;
+    option.setAttribute("role", "option");
+    option.setAttribute("aria-selected", String(index === active));
+    const title = document.createElement("b");
+    title.textContent = item.title;
+    const about = document.createElement("span");
+    about.textContent = item.about;
+    option.append(title, about);
+    option.addEventListener("mousedown", (event) => { event.preventDefault(); add(item.id); });
+    return option;
+  }));
+  list.hidden = found.length === 0;
+  input.setAttribute("aria-expanded", String(found.length > 0));
+  if (active >= 0) {
+    input.setAttribute("aria-activedescendant", "model-option-" + active);
+    list.children[active].scrollIntoView({ block: "nearest" });
+  } else input.removeAttribute("aria-activedescendant");
+}
+
+async function search() {
+  const query = input.value;
+  const answer = await server.search(query);
+  if (input.value !== query || document.activeElement !== input) return; // a later keystroke asks for itself
+  found = answer.filter((item) => !chosen().includes(item.id));
+  active = -1;
+  open();
+}
+
+let timer;
+input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 100); });
+input.addEventListener("focus", search);
+input.addEventListener("blur", close);
+input.addEventListener("keydown", (event) => {
+  if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    event.preventDefault();
+    const step = event.key === "ArrowDown" ? 1 : -1;
+    if (found.length) active = (active + step + found.length) % found.length;
+    open();
+  } else if (event.key === "Enter") {
+    event.preventDefault();
+    add(active >= 0 ? found[active].id : input.value);
+  } else if (event.key === "Escape") close();
+  else if (event.key === "Backspace" && !input.value && chosen().length) choose(chosen().slice(0, -1));
+});
+
+input.dataset.placeholder = input.placeholder;
+watch("value", draw);
+draw();

@@ -1,0 +1,16 @@
+"""The tab "Compare": the summary of all columns and their prompts side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from formats.web import components
+from formats.web.handlers import Workbench
+
+
+def build(workbench: Workbench) -> Any:
+    """The component that shows answers, with empty cards for the columns that come first."""
+    with gr.Tab("Compare", id="compare"):
+        return components.answer(len(workbench.opening))

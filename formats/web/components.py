@@ -1,0 +1,57 @@
+"""The two components that Gradio does not have: the answer of all columns, and a compact picker of models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from formats.types import JsonObject
+
+ASSETS = Path(__file__).parent / "assets"
+
+
+def asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def answer(columns: int) -> gr.HTML:
+    """Shows what `Workbench.compare` returns; its event "tick" asks again while columns are still loading.
+
+    The template is static: an answer's HTML is placed by answer.js and is never compiled as a template.
+    """
+    skeleton = '<article class="card skeleton" aria-hidden="true"><i></i><i></i><i></i><i></i><i></i></article>'
+    return gr.HTML(
+        html_template=asset("answer.html").replace("@skeletons@", skeleton * columns),
+        js_on_load=asset("answer.js"),
+        apply_default_css=False,
+        elem_id="answer",
+    )
+
+
+def picker(
+    value: Sequence[str], titles: Mapping[str, str], most: int, search: Callable[[Any], list[JsonObject]]
+) -> gr.HTML:
+    """A list of model ids, changed by the person ("input"); any id can be typed, `search` only helps to find one."""
+    return gr.HTML(
+        value=list(value),
+        titles=dict(titles),
+        most=most,
+        html_template=asset("picker.html"),
+        js_on_load=asset("picker.js"),
+        server_functions=[search],
+        apply_default_css=False,
+        elem_id="models",
+    )
+
+
+def problem_slot(field: str) -> gr.HTML:
+    """The place beside a field where answer.js puts what is wrong with it."""
+    return gr.HTML(
+        html_template=f'<div data-problem="{field}" class="problem-slot" role="alert"></div>',
+        js_on_load=None,
+        apply_default_css=False,
+        elem_classes="problem-block",
+    )

@@ -1,0 +1,105 @@
+"""The left side: the conversation, its template options, the date and the models. Every tab works on these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import gradio as gr
+
+from formats.web import components
+from formats.web.components import asset
+from formats.web.handlers import MOST_MODELS, Workbench, editor_texts, reason, search
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The components a person edits, in the order in which `Workbench.compare` takes their values."""
+
+    messages: Any
+    tools: Any
+    add_generation_prompt: Any
+    continue_final_message: Any
+    chat_template: Any
+    documents: Any
+    kwargs: Any
+    today: Any
+    models: Any
+
+    def all(self) -> list[Any]:
+        return [getattr(self, field.name) for field in fields(self)]
+
+    def conversation(self) -> list[Any]:
+        """Those that a sample, a link or an import fills: all but the date and the models."""
+        return self.all()[:-2]
+
+
+@dataclass(frozen=True)
+class SamplePicker:
+    """Loads a sample into the inputs; what was typed before waits in `earlier`, in the visitor's own browser."""
+
+    sample: Any
+    reason: Any
+    back: Any
+    earlier: Any
+
+
+def build(workbench: Workbench) -> tuple[Inputs, SamplePicker]:
+    samples = list(workbench.samples.values())
+    first = samples[0]
+    messages_text, tools_text, adds, goes_on, template, documents_text, kwargs_text = editor_texts(first.conversation)
+    gr.HTML(
+        html_template=asset("panel.html"), js_on_load=asset("panel.js"), apply_default_css=False, elem_id="panel-toggle"
+    )
+    sample = gr.Dropdown(
+        [(sample.title, sample.name) for sample in samples], value=first.name, label="Conversation", elem_id="sample"
+    )
+    about = gr.HTML(reason(first), elem_id="sample-reason", apply_default_css=False)
+    back = gr.Button("Back to what I typed before", visible=False, size="sm", elem_id="back")
+    picker = components.picker(workbench.opening, workbench.titles, MOST_MODELS, search)
+    messages = _editor("messages", messages_text, lines=8)
+    tools = _editor("tools", tools_text, lines=8)
+    with gr.Row(elem_id="options"):
+        add = gr.Checkbox(adds, label="add_generation_prompt", elem_id="add-generation-prompt")
+        today = gr.Textbox(label="Date", elem_id="date", max_lines=1, max_length=40, placeholder="YYYY-MM-DD, or today")
+    components.problem_slot("today")
+    with gr.Accordion("More template options", open=False, elem_id="more-options"):
+        with gr.Row():
+            go_on = gr.Dropdown(
+                ["false", "true", "reasoning_content"],
+                value=goes_on,
+                label="continue_final_message",
+                allow_custom_value=True,
+                elem_id="continue-final-message",
+            )
+            name = gr.Dropdown(
+                ["", "default", "tool_use", "rag"],
+                value=template,
+                label="chat_template",
+                allow_custom_value=True,
+                elem_id="chat-template",
+            )
+        kwargs = _editor("kwargs", kwargs_text, lines=2, label="template options (kwargs)")
+        documents = _editor("documents", documents_text, lines=2)
+    components.problem_slot("options")
+    earlier = gr.JSON([], visible=False)
+    inputs = Inputs(messages, tools, add, go_on, name, documents, kwargs, today, picker)
+    return inputs, SamplePicker(sample, about, back, earlier)
+
+
+def _editor(field: str, value: str, lines: int, label: str = "") -> gr.Code:
+    editor = gr.Code(
+        value,
+        language="json",
+        label=label or field,
+        lines=lines,
+        max_lines=24,
+        wrap_lines=True,
+        show_line_numbers=False,
+        interactive=True,
+        buttons=[],
+        elem_id=field,
+        elem_classes="editor",
+    )
+    components.problem_slot(field)
+    return editor

@@ -1,0 +1,77 @@
+"""The page: layout and wiring. What the listeners do stands in handlers.py, what they show in views.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from formats.web import compare_tab, conversation_panel
+from formats.web.components import ASSETS, asset
+from formats.web.conversation_panel import Inputs, SamplePicker
+from formats.web.handlers import Workbench
+
+# Listeners that answer at once: past the queue, and never a public endpoint.
+INSTANT: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+# A question to all columns: `ask` (head.js) waits for a pause in typing and numbers the question.
+ASK: dict[str, Any] = {"js": "(...inputs) => window.lab.ask(inputs)", "trigger_mode": "always_last", **INSTANT}
+
+
+def build(workbench: Workbench) -> gr.Blocks:
+    """The whole page; `launch` shows it."""
+    with gr.Blocks(title="Prompt Format Lab", analytics_enabled=False, fill_width=True) as page:
+        gr.HTML(html_template=asset("header.html"), js_on_load=asset("header.js"), apply_default_css=False)
+        with gr.Row(elem_id="lab"):
+            with gr.Column(elem_id="panel"):
+                inputs, picker = conversation_panel.build(workbench)
+            with gr.Column(elem_id="results"), gr.Tabs():
+                answer = compare_tab.build(workbench)
+        _wire(page, workbench, inputs, picker, answer)
+    return page
+
+
+def _wire(page: gr.Blocks, workbench: Workbench, inputs: Inputs, picker: SamplePicker, answer: Any) -> None:
+    question = [*inputs.all(), gr.Number(0, visible=False)]
+
+    def ask_after(event: Any) -> None:
+        """Compare anew once a listener has filled the inputs."""
+        event.then(workbench.compare, question, answer, **ASK)
+
+    edits = [component.input for component in inputs.all()]
+    gr.on([*edits, answer.tick], workbench.compare, question, answer, **ASK)
+
+    filled = [*inputs.conversation(), picker.earlier]
+    given = [picker.earlier, *inputs.conversation()]
+    picked = picker.sample.input(workbench.pick, [picker.sample, *given], [*filled, picker.reason], **INSTANT)
+    went_back = picker.back.click(workbench.back, given, filled, **INSTANT)
+    for event in (picked, went_back):
+        ask_after(event)
+        event.then(lambda rows: gr.Button(visible=bool(rows)), picker.earlier, picker.back, **INSTANT)
+    ask_after(page.load(None, None, inputs.today, js="() => window.lab.today()"))
+
+
+def launch(page: gr.Blocks, **options: Any) -> Any:
+    """Serve the page; everything it needs comes from this server, fonts too."""
+    return page.launch(
+        theme=_theme(),
+        css_paths=ASSETS / "style.css",
+        head=f"<script>{asset('head.js')}</script>",
+        footer_links=[],
+        ssr_mode=False,
+        run_history=False,
+        **options,
+    )
+
+
+def _theme() -> gr.themes.Base:
+    """Gradio's plain theme in fonts that it ships itself; the colours stand in style.css."""
+    local = gr.themes.utils.fonts.LocalFont
+    return gr.themes.Base(
+        primary_hue="indigo",
+        neutral_hue="zinc",
+        radius_size="sm",
+        text_size="sm",
+        spacing_size="sm",
+        font=(local("IBM Plex Sans", (400, 600)), "system-ui", "sans-serif"),
+        font_mono=(local("IBM Plex Mono", (400, 500, 600)), "ui-monospace", "monospace"),
+    )
