@@ -57,6 +57,7 @@ __all__ = [
 
 MAX_LINK = 1_500_000  # characters; browsers take up to about 2 MB
 MAX_JSON = 4_000_000  # bytes of JSON in a link: what a hostile one can make a server unpack
+MAX_PERCENT = 100_000  # percent signs: only - _ and . may be encoded in a link, few of its characters
 MAX_FILE = 16_000_000  # bytes of a file
 MAX_VALUES = 200_000  # JSON values of one state
 LONGEST_MESSAGE = 300  # characters of an error, which may repeat a stranger's text
@@ -170,7 +171,7 @@ def _opened(text: str) -> tuple[int, str]:
     """The version of a link and what stands behind it."""
     if not isinstance(text, str):  # raw requests reach this too
         fail("", "it is not text")
-    if len(text) > 3 * MAX_LINK:  # each character may be percent-encoded
+    if len(text) > 2 * MAX_LINK or text.count("%") > MAX_PERCENT:
         fail("", f"it has {len(text):,} characters, and no link has more than {MAX_LINK:,}")
     payload = _payload(_MAIL.sub("", unquote(unquote(text))))
     match = _VERSION.match(payload)

@@ -263,6 +263,7 @@ HOSTILE = {
     "a date that is none": (packed(body(date="2026-13-01")), "date: needs a date as YYYY-MM-DD"),
     "a date in another form": (packed(body(date="20261130")), "date: needs a date as YYYY-MM-DD"),
     "a date that is a number": (packed(body(date=20261130)), "date: needs text, not a number"),
+    "percent signs without end": ("%" * 2_000_000, "no link has more than 1,500,000"),
     "an endless text": ("1." + "A" * 5_000_000, "no link has more than 1,500,000"),
 }
 
