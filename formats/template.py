@@ -7,11 +7,13 @@ pinned transformers returns. A template is a program; one that no sha256 pins is
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 
 import jinja2
+import jinja2.meta
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 from transformers.utils import chat_template_utils
@@ -96,6 +98,27 @@ def reads_clock(template: str) -> bool:
     except jinja2.TemplateSyntaxError:  # it renders nothing, so it reads nothing
         return False
     return any(kind == "name" and value == CLOCK for _, kind, value in tokens)
+
+
+_ALWAYS_GIVEN = frozenset(
+    {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "namespace", "range", "dict", CLOCK}
+    | {"cycler", "joiner", "lipsum", *PreTrainedTokenizerFast.SPECIAL_TOKENS_ATTRIBUTES}
+)
+_GENERATION_TAG = re.compile(r"\{%[-+]?\s*(?:end)?generation\s*[-+]?%\}")  # transformers' own; no names in it
+
+
+@lru_cache(maxsize=4096)
+def options_read(template: str) -> frozenset[str]:
+    """The template options: names that the code reads and nobody else gives (enable_thinking, builtin_tools, ...).
+
+    A name that is set on one branch only counts as set. Empty for a template with a syntax error.
+    """
+    environment = jinja2.Environment(extensions=["jinja2.ext.loopcontrols"])
+    try:
+        tree = environment.parse(_GENERATION_TAG.sub("", template))
+    except (jinja2.TemplateSyntaxError, RecursionError):
+        return frozenset()
+    return frozenset(jinja2.meta.find_undeclared_variables(tree)) - _ALWAYS_GIVEN
 
 
 @lru_cache(maxsize=1024)

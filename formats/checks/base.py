@@ -5,16 +5,27 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from formats import template as chat
-from formats.detect import DATE, detect_one
+from formats.detect import ASK, CALL, DATE, TOOL, detect_one
 from formats.errors import FormatsError
 from formats.parsers import FORMATS
 from formats.parsers.base import OutputFormat
-from formats.types import Conversation, Detection, Evidence, Finding, JsonObject, Status, Tokenizer
+from formats.text import common_prefix
+from formats.types import (
+    Conversation,
+    Detection,
+    Evidence,
+    Finding,
+    JsonObject,
+    ParsedOutput,
+    ParsedToolCall,
+    Status,
+    Tokenizer,
+)
 
 RenderOne = Callable[[str, Conversation, Mapping[str, str], datetime.date], str]
 
@@ -41,6 +52,10 @@ class Rendered:
         return (
             Evidence(label, self.prompt) if start < 0 else Evidence(label, self.prompt, start, start + len(mark or ""))
         )
+
+    def at(self, label: str, start: int, end: int) -> Evidence:
+        """This render as proof, with a range of it to look at."""
+        return Evidence(label, self.prompt, start, end)
 
 
 @dataclass(frozen=True)
@@ -93,7 +108,7 @@ class Subject:
     @cached_property
     def detection(self) -> Detection:
         """The output format that the template used with tools teaches."""
-        name, text = chat.choose(self.templates, Conversation(({"role": "user"},), ({},)))
+        name, text = chat.choose(self.templates, Conversation((ASK,), (TOOL,)))
         return detect_one(name, text, lambda t, c: self.run(t, c, self.special_tokens, DATE))
 
     @property
@@ -105,9 +120,16 @@ class Subject:
         written: Any = json.dumps(arguments, ensure_ascii=False) if self.detection.arguments_as == "text" else arguments
         return {"id": id, "type": "function", "function": {"name": name, "arguments": written}}
 
+    @property
+    def control_tokens(self) -> frozenset[str]:
+        """The literal added tokens of the tokenizer. Raises like `ids`."""
+        self.ids("")
+        return self.tokenizer.special_tokens if self.tokenizer else frozenset()
+
     def ids(self, text: str) -> list[int]:
-        """Token ids; only for checks with needs_tokenizer."""
-        assert self.tokenizer is not None
+        """Token ids. Raises FormatsError where they cannot be told, which skips the check."""
+        if self.tokenizer is None:
+            raise FormatsError("needs the model's tokenizer, which is not to be had here", "tokens_unknown")
         return self.tokenizer.ids(text)
 
 
@@ -131,15 +153,141 @@ def result(content: Any = "probe result kqz", id: str = "kqz00call", name: str =
 
 
 def tool(
-    name: str = "probe_call_kqz", description: str | None = "Probe description kqz.", **parameters: JsonObject
+    name: str = "probe_call_kqz",
+    description: str | None = "Probe description kqz.",
+    properties: JsonObject | None = None,
 ) -> JsonObject:
-    """A tool whose parameters are given as keyword -> schema; with none, one required string."""
-    properties = parameters or {"probe_key_kqz": {"type": "string", "description": "Probe parameter kqz."}}
+    """A tool with the given properties, all required; by default one string."""
+    properties = properties or {"probe_key_kqz": {"type": "string", "description": "Probe parameter kqz."}}
     function: JsonObject = {"name": name}
     if description is not None:
         function["description"] = description
     function["parameters"] = {"type": "object", "properties": properties, "required": list(properties)}
     return {"type": "function", "function": function}
+
+
+# Reading prompts
+
+
+def find_json(text: str, wanted: Any) -> tuple[int, int] | None:
+    """The range of a JSON value in the text that equals `wanted` (an object or a list), wherever it stands."""
+    mark = "{" if isinstance(wanted, dict) else "["
+    start = text.find(mark)
+    while start >= 0:
+        value, end = json_at(text, start)
+        if end and value == wanted:
+            return start, end
+        start = text.find(mark, start + 1)
+    return None
+
+
+def json_at(text: str, start: int) -> tuple[Any, int]:
+    """The JSON value that begins at `start`, and its end; (None, 0) where none does."""
+    try:
+        return _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None, 0
+
+
+_DECODER = json.JSONDecoder()
+
+
+def format_words(output_format: OutputFormat | None) -> tuple[str, ...]:
+    """What shows that a text speaks of a format: its delimiters, or the keys of its calls where it has none."""
+    if output_format is None:
+        return ()
+    return tuple(m for m in output_format.markers if len(m) > 3) or (
+        '"parameters"',
+        '"arguments"',
+        '"name"',
+        "[func_name",
+    )
+
+
+def added_by_tools(subject: Subject) -> str:
+    """The text that a tool adds to a prompt, without the tool's own words."""
+    plain, rendered = subject.render(user()), subject.render(user(), tools=[tool()])
+    start = common_prefix(plain.prompt, rendered.prompt)
+    tail = common_prefix(plain.prompt[start:][::-1], rendered.prompt[start:][::-1])
+    added = rendered.prompt[start : len(rendered.prompt) - tail]
+    found = next(
+        (f for v in (tool(), tool()["function"], tool()["function"]["parameters"]) if (f := find_json(added, v))), None
+    )
+    return added[: found[0]] + added[found[1] :] if found else added
+
+
+def call_marker(subject: Subject) -> str:
+    """The marker that opens the call that the template writes, "" for a bare call."""
+    output_format, detection = subject.format, subject.detection
+    if output_format is None or detection.written is None:
+        return ""
+    before = detection.written[: detection.written.find(CALL["name"])]
+    opening = [m for m in output_format.markers if len(m) > 2 and m in before + detection.prompt_suffix]
+    return min(opening, key=lambda m: (before.find(m) < 0, before.find(m)), default="")
+
+
+def read_turn_back(
+    subject: Subject, turn: JsonObject, tools: Sequence[JsonObject] = ()
+) -> tuple[ParsedOutput | None, Evidence]:
+    """An assistant turn as the template writes it, read by the format's own parser; None where it is refused."""
+    tools = tools or [tool()]
+    before, after = subject.render(user(), tools=tools, generation=True), subject.render(user(), turn, tools=tools)
+    if not after.ok or subject.format is None:
+        return None, after.evidence("the turn")
+    cut = common_prefix(before.prompt, after.prompt)
+    if cut < len(before.prompt):  # a generation prompt that the written turn does not begin with
+        before = subject.render(user(), tools=tools)
+        cut = common_prefix(before.prompt, after.prompt)
+    written = after.prompt[cut:]
+    parsed = subject.format.parse(written, tools, subject.detection.prompt_suffix)  # type: ignore[arg-type]
+    return parsed, Evidence("the turn as it is written", written)
+
+
+def read_calls(
+    subject: Subject, turn: JsonObject, tools: Sequence[JsonObject] = ()
+) -> tuple[tuple[ParsedToolCall, ...] | None, Evidence]:
+    parsed, proof = read_turn_back(subject, turn, tools)
+    return (parsed.calls if parsed else None), proof
+
+
+JSON_TYPES = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+
+
+def read_back(subject: Subject, values: Mapping[str, Any]) -> tuple[list[str], tuple[Evidence, ...]]:
+    """Which of the values are not the same after being written in a call and read back, with proof."""
+    lost: list[str] = []
+    evidence: list[Evidence] = []
+    for what, value in values.items():
+        arguments = {"probe_key_kqz": value, "other_kqz": "probe value kqz"}
+        schemas: JsonObject = {key: {"type": JSON_TYPES[type(v)]} for key, v in arguments.items()}
+        turn = assistant("", tool_calls=[subject.call("probe_call_kqz", arguments)])
+        calls, proof = read_calls(subject, turn, [tool(properties=schemas)])
+        if calls is None or [(c.name, c.arguments) for c in calls] != [("probe_call_kqz", arguments)]:
+            lost.append(what)
+            evidence.append(replace(proof, label=f"{what}: {proof.label}"))
+    return lost, tuple(evidence)
+
+
+def words_missing(rendered: Rendered, words: Mapping[str, str]) -> list[str]:
+    """The names of those probe words that are not in the prompt."""
+    return [what for what, word in words.items() if word not in rendered.prompt]
+
+
+def difference(label_a: str, a: Rendered, label_b: str, b: Rendered) -> tuple[Evidence, ...]:
+    """Two renders as proof, each marked from the first difference to the end of what differs."""
+    if not (a.ok and b.ok):
+        return a.evidence(label_a), b.evidence(label_b)
+    start = common_prefix(a.prompt, b.prompt)
+    tail = common_prefix(a.prompt[start:][::-1], b.prompt[start:][::-1])
+    return a.at(label_a, start, len(a.prompt) - tail), b.at(label_b, start, len(b.prompt) - tail)
 
 
 # Results
@@ -186,7 +334,6 @@ class Check:
     weight: float = 0.0  # points that can be lost
     requires: tuple[str, ...] = ()  # checks that must pass first; where one does not, this one's points are lost too
     needs_format: bool = False  # asks only templates whose output format is recognised
-    needs_tokenizer: bool = False
 
     def finding(self, result: Result) -> Finding:
         of = self.weight if self.score and result.applies else 0.0
@@ -207,8 +354,11 @@ def _result(check: Check, subject: Subject, done: Mapping[str, Finding]) -> Resu
     unmet = [name for name in check.requires if done[name].status is not Status.PASS]
     if unmet:
         return Result(Status.SKIP, "skipped", f"needs “{unmet[0]}” to pass", credit=0.0)
-    if check.needs_tokenizer and subject.tokenizer is None:
-        return not_applicable("needs the model's tokenizer, which is not to be had here")
     if check.needs_format and subject.format is None:
         return Result(Status.SKIP, "skipped", "the template writes no call that a parser reads", credit=0.0)
-    return check.run(subject)
+    try:
+        return check.run(subject)
+    except FormatsError as error:
+        if error.kind != "tokens_unknown":
+            raise
+        return not_applicable(error.message)

@@ -1,0 +1,50 @@
+"""Is the format that the prompt tells the one that the template writes for calls in history?
+
+Where the two differ, the model is told one thing and shown another, and the
+parser that fits the one fails on the other.
+"""
+
+from __future__ import annotations
+
+from formats.checks.base import (
+    Check,
+    Result,
+    Subject,
+    added_by_tools,
+    failed,
+    format_words,
+    not_applicable,
+    passed,
+    tool,
+    user,
+)
+from formats.parsers import FORMATS
+from formats.types import Evidence
+
+
+def run(subject: Subject) -> Result:
+    added = added_by_tools(subject)
+    written = Evidence("what the template writes for a call", subject.detection.written or "")
+    rendered = subject.render(user(), tools=[tool()])
+    own = set(format_words(subject.format))
+    if any(word in added for word in own):
+        told = next(word for word in format_words(subject.format) if word in added)
+        return passed(f"told and written are both {subject.format.title}", rendered.evidence("told", told), written)  # type: ignore[union-attr]
+    others = {m: f.title for f in FORMATS.values() for m in f.markers if len(m) > 3 and m not in own and m in added}
+    if others:
+        mark, title = next(iter(others.items()))
+        message = f"the prompt tells {title} ({mark}), but history is written as {subject.format.title}"  # type: ignore[union-attr]
+        return failed("corrupted", message, rendered.evidence("told", mark), written)
+    return not_applicable("the prompt does not tell any format")
+
+
+CHECK = Check(
+    name="instructions_match",
+    title="The format told is the format written",
+    group="Call instructions",
+    run=run,
+    score="tool_support",
+    weight=3,
+    requires=("shows_tools",),
+    needs_format=True,
+)

@@ -1,0 +1,53 @@
+"""Which options does the template read, and which of them change anything?
+
+Callers pass enable_thinking, reasoning_effort or builtin_tools to models that do
+not know them: nothing happens, and nobody is told. Names that the template reads
+without setting them are tried with usual values, on a chat with a tool, a call and
+its result. Told, not judged.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from formats.checks.base import Check, Rendered, Result, Subject, assistant, passed, result, system, tool, user
+from formats.template import options_read
+from formats.types import Evidence
+
+VALUES: tuple[Any, ...] = (True, False, "low", "high", ["probe_kqz"], 1)
+
+
+def run(subject: Subject) -> Result:
+    names = sorted(set().union(*(options_read(text) for text in subject.templates.values())))
+    effect: list[str] = []
+    evidence: list[Evidence] = []
+    default = _chat(subject)
+    for name in names:
+        changed = next(
+            (r for value in VALUES if (r := _chat(subject, **{name: value})).ok and r.prompt != default.prompt), None
+        )
+        if changed:
+            effect.append(name)
+            evidence.append(changed.evidence(f"with {name}"))
+    if not names:
+        return passed("the template reads no option", outcome="none")
+    idle = [name for name in names if name not in effect]
+    message = f"options with an effect: {', '.join(effect) or 'none'}" + (
+        f"; read, but without effect here: {', '.join(idle)}" if idle else ""
+    )
+    return passed(message, *evidence, outcome=", ".join(effect) or "no effect")
+
+
+def _chat(subject: Subject, **options: Any) -> Rendered:
+    call = subject.call("probe_call_kqz", {"probe_key_kqz": "probe value kqz"})
+    turns = (system(), user(), assistant("", reasoning_content="Probe thought kqz.", tool_calls=[call]), result())
+    rendered = subject.render(*turns, tools=[tool()], generation=True, **options)
+    return rendered if rendered.ok else subject.render(system(), user(), generation=True, **options)
+
+
+CHECK = Check(
+    name="options",
+    title="Which options have an effect",
+    group="Turn behaviour",
+    run=run,
+)
