@@ -221,6 +221,8 @@ def named_call(
 ) -> None:
     """Add the call that an object like {"name": ..., "arguments": {...}} makes."""
     value = payload.value if isinstance(payload.value, dict) else {}
+    if payload.problem is None and value is not payload.value:
+        problem = first_problem(problem, CallProblem.MALFORMED)
     name = next((value[key] for key in name_keys if key in value), None)
     arguments = next((value[key] for key in argument_keys if key in value), MISSING)
     call_id = next((value[key] for key in id_keys if isinstance(value.get(key), str)), None)
@@ -284,7 +286,20 @@ def add_call(
     """Add one attempted call and label its text; a problem of the JSON comes before one of the frame."""
     first = payload.start if start is None else start
     reader.take("tool_call", payload.end)
-    worst = min((p for p in (payload.problem, problem) if p is not None), key=list(CallProblem).index, default=None)
-    reader.calls.append(
-        settle(name, arguments, first, payload.end, tools=reader.tools, problem=worst, id=id, note=payload.note)
+    settled = settle(
+        name,
+        arguments,
+        first,
+        payload.end,
+        tools=reader.tools,
+        problem=first_problem(payload.problem, problem),
+        id=id,
+        note=payload.note,
+        budget=reader.budget,
     )
+    reader.calls.append(settled)
+
+
+def first_problem(*problems: CallProblem | None) -> CallProblem | None:
+    """Of several problems of one call, the one that is named."""
+    return min((p for p in problems if p is not None), key=list(CallProblem).index, default=None)

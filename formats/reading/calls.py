@@ -7,14 +7,11 @@ parts are, then what the tools say.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
-import jsonschema
-from jsonschema.validators import validator_for
-
 from formats.reading import json_text
-from formats.types import CallProblem, JsonObject, ParsedToolCall, SchemaError, ToolDefinition
+from formats.reading.validation import Budget, schema_errors
+from formats.types import CallProblem, JsonObject, ParsedToolCall, ToolDefinition
 
 MISSING: Any = object()  # no arguments were written at all
 
@@ -29,6 +26,7 @@ def settle(
     problem: CallProblem | None = None,
     id: str | None = None,
     note: str = "",
+    budget: Budget | None = None,
 ) -> ParsedToolCall:
     """Judge one attempt at a call.
 
@@ -45,7 +43,7 @@ def settle(
     schema = find_schema(tools, name)
     if schema is None and tools:
         return ParsedToolCall(name, decoded, start, end, CallProblem.UNKNOWN_TOOL, (), id, note)
-    errors = schema_errors(decoded, schema or {})
+    errors = schema_errors(decoded, schema or {}, budget)
     problem = CallProblem.SCHEMA_MISMATCH if errors else None
     return ParsedToolCall(name, decoded, start, end, problem, errors, id, note)
 
@@ -73,45 +71,3 @@ def find_schema(tools: Sequence[ToolDefinition], name: str | None) -> JsonObject
             parameters = function.get("parameters")
             return parameters if isinstance(parameters, dict) else {}
     return None
-
-
-def schema_errors(arguments: JsonObject, schema: JsonObject) -> tuple[SchemaError, ...]:
-    """Every place where arguments break the schema; a schema that is itself invalid judges nothing."""
-    validator = _validator(_Frozen(schema))
-    if validator is None:
-        return ()
-    try:
-        found = sorted(validator.iter_errors(arguments), key=lambda e: [str(p) for p in e.absolute_path])
-    except Exception:  # an unresolvable $ref, a hostile pattern: nothing can be said of these arguments
-        return ()
-    return tuple(SchemaError(_path(e.absolute_path), str(e.validator), e.message) for e in found)
-
-
-class _Frozen:
-    """A schema as a key of a cache, by its identity; it is held so that the identity stays its own."""
-
-    def __init__(self, schema: JsonObject) -> None:
-        self.schema = schema
-
-    def __hash__(self) -> int:
-        return id(self.schema)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Frozen) and other.schema is self.schema
-
-
-@lru_cache(maxsize=256)
-def _validator(frozen: _Frozen) -> Any:
-    validator = validator_for(frozen.schema, default=jsonschema.Draft202012Validator)
-    try:
-        validator.check_schema(frozen.schema)
-    except (jsonschema.SchemaError, RecursionError):
-        return None
-    return validator(frozen.schema)
-
-
-def _path(parts: Sequence[str | int]) -> str:
-    text = ""
-    for part in parts:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text

@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from formats.reading.json_text import JsonScanner
+from formats.reading.validation import Budget
 from formats.types import ParsedOutput, ParsedToolCall, Segment, SegmentKind, ToolDefinition
 
 T = TypeVar("T")
@@ -64,6 +65,7 @@ class Reader:
         self.ended = False
         self.segments: list[Segment] = []
         self.calls: list[ParsedToolCall] = []
+        self.budget = Budget()  # for judging the calls
         self._log = io.StringIO()
         self._window = ""  # the text from _base on; the log holds everything, the window what is still looked at
         self._base = 0
