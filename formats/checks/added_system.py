@@ -14,7 +14,7 @@ from formats.checks.added_dates import DATED_LINE
 from formats.checks.added_environment import LABEL_LINE
 from formats.checks.base import Check, Rendered, Result, Subject, failed, passed, system, user
 
-WORDS = re.compile(r"(?:[^\W\d_]{2,}[\s,.;:!?'-]+){3,}[^\W\d_]{2,}")
+WORDS = re.compile(r"(?:[^\W\d_]+[ ,.;:!?'-]+){3,}[^\W\d_]{2,}")
 
 
 def run(subject: Subject) -> Result:

@@ -34,14 +34,13 @@ def run(subject: Subject) -> Result:
 
 
 def _as_user(subject: Subject, rendered: Rendered, at: int) -> bool:
-    """Is the result written exactly as a user who says the same would be?"""
-    start, end = block(rendered.prompt, at)
+    """Is the result's turn written exactly as that of a user who says the same?"""
     said = subject.render(user(), assistant("kqz"), user(RESULT), tools=[tool()])
     place = said.prompt.find(RESULT)
     if place < 0:
         return False
-    lead = rendered.prompt[max(0, start - 40) : at]
-    return rendered.prompt[start:end].strip() == RESULT and said.prompt[:place].endswith(lead[-30:]) and "user" in lead
+    seen, users = (r.prompt[slice(*block(r.prompt, p))] for r, p in ((rendered, at), (said, place)))
+    return seen.strip() == users.strip()
 
 
 CHECK = Check(
