@@ -16,7 +16,7 @@ import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from formats.reading.json_text import JsonScanner
 from formats.reading.validation import Budget
@@ -24,8 +24,25 @@ from formats.types import ParsedOutput, ParsedToolCall, Segment, SegmentKind, To
 
 T = TypeVar("T")
 Wait = Generator[None, None, T]  # yields while it waits for text, returns T
+MAX_INDENT = 40  # white space before a label or a call at the start of a line
 
 _NOT_SPACE = re.compile(r"\S")
+
+
+class Scanner(Protocol):
+    """Finds where something ends in text that arrives in pieces, each looked at once."""
+
+    @property
+    def done(self) -> bool: ...  # what was looked for has ended
+
+    @property
+    def broken(self) -> bool: ...  # it cannot be that from here on
+
+    def scan(self, text: str, position: int, base: int) -> int:
+        """Go on at `position`; where it stopped. `base` makes positions in `text` those of the whole output."""
+
+    def end(self) -> None:
+        """No more text comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +129,27 @@ class Reader:
 
     def past_space(self, start: int | None = None) -> Wait[int]:
         """Where the first character that is no white space stands, or the end of the output."""
-        position = self.at if start is None else start
+        return (yield from self.find(_NOT_SPACE, start))
+
+    def find(self, character: re.Pattern[str], start: int | None = None) -> Wait[int]:
+        """Where the first character that the pattern matches stands, or the end of the output."""
+        cursor, position = self.at, self.at if start is None else start
         while True:
-            match = _NOT_SPACE.search(self._window, position - self._base)
+            match = character.search(self._window, position - self._base)
             if match:
-                return self._base + match.start()
-            position = self.size
+                position = self._base + match.start()
+                break
+            position = self.at = self.size  # what has been looked at need not be kept while waiting
             if not (yield from self.more()):
-                return self.size
+                break
+        self.move(cursor)
+        return position
+
+    def at_line_start(self) -> bool:
+        """Does nothing but white space stand before the cursor in its line?"""
+        before = self.slice(max(0, self.at - MAX_INDENT), self.at)
+        indent = before.rstrip(" \t")
+        return indent.endswith("\n") or (not indent and self.at < MAX_INDENT)
 
     # Moving and labelling
 
@@ -165,18 +195,22 @@ class Reader:
         """Move the cursor over one JSON value: "whole"; "broken" at the first character or word that no JSON
         may have there; "open" where the output ends inside the value ("open_string": inside a string)."""
         scanner = scanner or JsonScanner()
-        while True:
-            self.at = self._base + scanner.scan(self._window, self.at - self._base, self._base)
-            if scanner.done or scanner.broken:
-                break
-            if not (yield from self.more()):
-                scanner.end()
-                break
+        yield from self.scan(scanner)
         if scanner.done:
             return "whole"
         if scanner.broken:
             return "broken"
         return "open_string" if scanner.in_string else "open"
+
+    def scan(self, scanner: Scanner) -> Wait[None]:
+        """Move the cursor to where the scanner stops, or to the end of the output."""
+        while True:
+            self.at = self._base + scanner.scan(self._window, self.at - self._base, self._base)
+            if scanner.done or scanner.broken:
+                return
+            if not (yield from self.more()):
+                scanner.end()
+                return
 
     def _pass(self, kind: SegmentKind | None, position: int) -> None:
         if kind is None:
