@@ -21,7 +21,9 @@ from formats.types import FunctionDefinition, JsonObject, ToolDefinition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _CHOICES = re.compile(r"\(choices:", re.IGNORECASE)
-_OTHER_STYLES = re.compile(r"^\s*(:param |@param |Parameters\s*\n\s*-{3,})", re.MULTILINE)  # Sphinx, epydoc, NumPy
+_OTHER_STYLES = re.compile(
+    r"^[ \t]*(:param |@param |Parameters[ \t]*\n[ \t]*---)", re.MULTILINE
+)  # Sphinx, epydoc, NumPy
 
 
 def tools_from_source(source: str) -> tuple[ToolDefinition, ...]:

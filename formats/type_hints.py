@@ -217,10 +217,9 @@ class Names:
         operands.append(node)
         if any(isinstance(o, ast.Constant) and isinstance(o.value, str) for o in operands):
             raise Unsupported("text in quotes cannot stand beside |; put the whole type hint in quotes", node.lineno)
-        hints = [self.hint(operand, depth + 1) for operand in reversed(operands)]
-        if hints[:2] == [_NONE, _NONE]:
+        if all(isinstance(o, ast.Constant) and o.value is None for o in operands[-2:]):
             raise Unsupported("None | None is not a type in Python", node.lineno)
-        return _union(hints)
+        return _union(self.hint(operand, depth + 1) for operand in reversed(operands))
 
     def _literal(self, items: tuple[ast.expr, ...], node: ast.expr, depth: int) -> Hint:
         values: dict[tuple[str, Scalar], None] = {}

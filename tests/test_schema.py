@@ -475,6 +475,7 @@ list[int, bytes]
 "int]"
 "int" | None
 None | None
+None | Optional[None]
 "Missing"
 list["Missing"]
 Missing
@@ -513,7 +514,7 @@ def oracle(source: str) -> object:
         name: getattr(enum, name) for name in ("Enum", "IntEnum", "StrEnum")
     }
     own = set(names) | {"__builtins__"}
-    for forget in typing._cleanups:  # generics are cached by equality: List[A | B] would be what List[B | A] was
+    for forget in typing._cleanups:  # generics are cached by equality: Optional[A | B] may be what Optional[B | A] was
         forget()
     try:
         exec(textwrap.dedent(source), names)  # the sources of this file, and nobody else's
@@ -655,6 +656,7 @@ REFUSED = {
     "a long number": "x = " + "9" * 90_000,
     "white space in a docstring": f'def f(x: int):\n    """a{" " * 90_000}b"""',
     "white space in an argument": f'def f(x: int):\n    """D.\n\n    Args:\n        y: a{" " * 90_000}b\n    """',
+    "blank lines": 'def f(x: int):\n    """D' + "\n" * 90_000 + 'E."""',
     "many sections": f'def f(x: int):\n    """D.{"Args:" * 15_000}"""',
     "many names": f'def f(x: int):\n    """D.\n\n    Args:\n{"        y: z" * 7_000}"""',
     "deep choices": 'def f(x: int):\n    """D.\n\n    Args:\n        x: X (choices: ' + "[" * 50_000 + ')\n    """',
@@ -732,14 +734,14 @@ PIECES = (
 WORDS = st.sampled_from(PIECES)
 
 
-@given(st.lists(TYPES, min_size=1, max_size=3))
-@settings(max_examples=150)
+@given(TYPES)
+@settings(max_examples=200)
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
-def test_generated_hints_equal_get_json_schema(types):
-    arguments = ", ".join(f"a{i}: {hint}" for i, hint in enumerate(types))
-    described = "".join(f"        a{i}: A\n" for i in range(len(types)))
-    source = f'def f({arguments}):\n    """D.\n\n    Args:\n{described}    """\n'
-    assert ours(source) == oracle(source)
+def test_generated_hints_equal_get_json_schema(hint):
+    found, expected = ours(with_hint(hint)), oracle(with_hint(hint))
+    if hint.count("Union") > 1:  # the cache works inside one hint as well, and decides on the order of its options
+        found, expected = sorted(found[0]), sorted(expected[0])
+    assert found == expected
 
 
 @given(st.lists(WORDS, max_size=14).map("".join))
