@@ -304,13 +304,13 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Verdict:
     """Everything that was found out about one model."""
 
     model: str
     title: str
     source: Source
     format: str | None
-    detections: tuple[Detection, ...]
+    detection: Detection  # of the template that is used with tools
     findings: tuple[Finding, ...]
     score: Score

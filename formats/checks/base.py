@@ -106,10 +106,18 @@ class Subject:
             return Rendered(error=error.message or "(refused without a word)")
 
     @cached_property
+    def _with_tools(self) -> tuple[str, str]:
+        return chat.choose(self.templates, Conversation((ASK,), (TOOL,)))
+
+    @property
+    def template(self) -> str:
+        """The template that is used with tools."""
+        return self._with_tools[1]
+
+    @cached_property
     def detection(self) -> Detection:
         """The output format that the template used with tools teaches."""
-        name, text = chat.choose(self.templates, Conversation((ASK,), (TOOL,)))
-        return detect_one(name, text, lambda t, c: self.run(t, c, self.special_tokens, DATE))
+        return detect_one(*self._with_tools, lambda t, c: self.run(t, c, self.special_tokens, DATE))
 
     @property
     def format(self) -> OutputFormat | None:
