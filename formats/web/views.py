@@ -18,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from formats.errors import BadConversation, FormatsError
-from formats.types import Column, Comparison, Problem, Source
+from formats.types import Column, Comparison, Problem
 
 # Characters that no reader can see, or that reorder what is seen. Joiners are left alone: scripts and emoji need them.
 ODD = (
@@ -116,7 +116,7 @@ def card(row: Column | Waiting, comparison: Comparison) -> Markup:
         _html.get_template("card.html").render(
             column=row,
             state=state(row),
-            origin=origin(row.source),
+            origin=origin(row),
             prompt=None if row.prompt is None else prompt(row.prompt, row.control_tokens),
             today=comparison.today,
             versions=comparison.versions,
@@ -133,10 +133,13 @@ def state_of(error: Problem) -> str:
     return STATES.get(error.kind, error.kind.replace("_", " "))
 
 
-def origin(source: Source) -> str:
-    """Where a column comes from, in a few words."""
-    kinds = {"hub": "Hub", "cache": "local Hub cache", "snapshot": "snapshot", "file": "file"}
-    return f"{kinds[source.kind]} @ {source.revision[:7]}" if source.revision else kinds[source.kind]
+def origin(column: Column) -> str:
+    """Where a column comes from, in a few words; nothing where nothing came."""
+    source = column.source
+    if column.error and not source.files and not source.revision:
+        return ""
+    kind = {"hub": "Hub", "cache": "local Hub cache", "snapshot": "snapshot", "file": "file"}[source.kind]
+    return f"{kind} @ {source.revision[:7]}" if source.revision else kind
 
 
 def axis(longest: int) -> list[int]:

@@ -9,6 +9,7 @@ function apply() {
   const answer = props.value;
   if (!answer || answer.number < shown) return;
   shown = answer.number;
+  if (answer.waiting) setTimeout(() => trigger("tick"), 300);
   for (const [field, html] of Object.entries(answer.problems)) {
     for (const slot of document.querySelectorAll(`[data-problem="${field}"]`)) slot.innerHTML = html;
   }
@@ -18,7 +19,6 @@ function apply() {
     element.querySelector("[data-slot=summary]").innerHTML = answer.summary;
     placeCards(answer.cards);
   }
-  if (answer.waiting) setTimeout(() => trigger("tick"), 300);
 }
 
 function placeCards(entries) {
@@ -49,7 +49,7 @@ function fill(card, html) {
   card.node.innerHTML = html;
   // HTML cannot hold NUL; the DOM can, and the prompt is copied out of the DOM.
   card.node.querySelectorAll('[data-code="0"]').forEach((node) => { node.textContent = "\0"; });
-  card.node.querySelector("details.source").open = open;
+  card.node.querySelector("details.source")?.toggleAttribute("open", open);
   const pre = card.node.querySelector("pre.prompt");
   if (!pre) return;
   if (spacesShown()) markSpaces(pre);

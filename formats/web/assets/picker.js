@@ -80,7 +80,7 @@ async function search() {
   const answer = await server.search(query);
   if (input.value !== query || document.activeElement !== input) return; // a later keystroke asks for itself
   found = answer.filter((item) => !chosen().includes(item.id));
-  active = -1;
+  active = query.trim() && !/[/:]/.test(query) && found.length ? 0 : -1; // what Enter takes: a find, or an id as typed
   open();
 }
 
