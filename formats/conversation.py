@@ -51,12 +51,12 @@ def parse_conversation(text: str) -> Conversation:
 
 def parse_messages(text: str) -> tuple[Message, ...]:
     """Read the text of the messages editor: a list of messages."""
-    return _messages(_checked(parse_json(text), "messages"), "messages")
+    return _messages(checked(parse_json(text), "messages"), "messages")
 
 
 def parse_tools(text: str) -> tuple[ToolDefinition, ...] | None:
     """Read the text of the tools editor: a list, or null or nothing at all for a conversation without tools."""
-    return _tools(_checked(parse_json(text), "tools"), "tools") if text.strip() else None
+    return _tools(checked(parse_json(text), "tools"), "tools") if text.strip() else None
 
 
 def from_json(value: object, where: str = "") -> Conversation:
@@ -65,18 +65,18 @@ def from_json(value: object, where: str = "") -> Conversation:
     `where` is the path at which the value itself stands, for a value out of a longer list ("[3]"). Keys beside
     messages, tools and options (an id, a title) are a note to the reader and have no say in the prompt.
     """
-    value = _checked({"messages": value} if isinstance(value, list | tuple) else value, where)
+    value = checked({"messages": value} if isinstance(value, list | tuple) else value, where)
     if not isinstance(value, dict):
         _fail(where, f'needs an object {{"messages": [...]}} or a list of messages, not {_kind(value)}')
     for name in OPTIONS:
         if name in value:
-            _fail(_at(where, name), f'belongs inside "options": {{"options": {{"{name}": ...}}}}')
+            _fail(at(where, name), f'belongs inside "options": {{"options": {{"{name}": ...}}}}')
     if "messages" not in value:
         _fail(where, 'needs "messages": a list such as [{"role": "user", "content": "Hi"}]')
-    options = _options(value.get("options"), _at(where, "options"))
+    options = _options(value.get("options"), at(where, "options"))
     return Conversation(
-        messages=_messages(value["messages"], _at(where, "messages")),
-        tools=_tools(value.get("tools"), _at(where, "tools")),
+        messages=_messages(value["messages"], at(where, "messages")),
+        tools=_tools(value.get("tools"), at(where, "tools")),
         **options,
     )
 
@@ -134,7 +134,7 @@ def _advice(error: json.JSONDecodeError) -> str:
     return ""
 
 
-def _checked(value: object, path: str, depth: int = 0) -> object:
+def checked(value: object, path: str, depth: int = 0) -> object:
     """The same value made of plain JSON alone (tuples become lists), or the path of what is not JSON."""
     if depth > MAX_DEPTH:
         _fail("", f"nested more than {MAX_DEPTH} levels deep, at {path[:80]}...")
@@ -147,10 +147,10 @@ def _checked(value: object, path: str, depth: int = 0) -> object:
             _fail(path, f"{value} is not a JSON number; use null, text or a number up to 1.7e308")
         return value
     if isinstance(value, list | tuple):
-        return [_checked(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+        return [checked(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
     if not isinstance(value, Mapping):
         _fail(path, f"a {type(value).__name__} is not JSON")
-    return {_key(key, path): _checked(item, _at(path, key), depth + 1) for key, item in value.items()}
+    return {_key(key, path): checked(item, at(path, key), depth + 1) for key, item in value.items()}
 
 
 def _checked_text(text: str, path: str) -> str:
@@ -290,7 +290,7 @@ def _template_kwargs(value: object, path: str) -> JsonObject:
     return value
 
 
-def _at(path: str, key: object) -> str:
+def at(path: str, key: object) -> str:
     """The path of a key; one that is no plain word is quoted in brackets."""
     text = str(key)
     if not text.isidentifier():
