@@ -10,10 +10,10 @@ import datetime
 import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import metadata
-from typing import Protocol
+from typing import Literal, Protocol
 
 import formats
 from formats import template as chat
@@ -21,6 +21,8 @@ from formats.errors import FormatsError
 from formats.types import Column, Comparison, Conversation, LoadedModel, Problem, Source, Tokens
 
 LIBRARIES = ("transformers", "jinja2", "tokenizers", "huggingface-hub")  # all that has a say in a prompt or its ids
+
+Loaded = LoadedModel | tuple[str, FormatsError]  # a model, or its name and why it cannot be had
 
 logger = logging.getLogger(__name__)
 
@@ -37,11 +39,11 @@ class Sandbox(Protocol):
 
 def compare(
     conversation: Conversation,
-    models: Sequence[LoadedModel | tuple[str, FormatsError]],
+    models: Sequence[Loaded],
     today: datetime.date,
     sandbox: Sandbox,
 ) -> Comparison:
-    """One column for each model, in order; a model that could not be loaded is (its name, the error).
+    """One column for each model, in order.
 
     Templates that a sha256 of ours pins are rendered here, all others in the sandbox, at the same time. Never raises
     for what is wrong with one model.
@@ -50,51 +52,57 @@ def compare(
     return Comparison(conversation, today.isoformat(), tuple(finish() for finish in begun), versions())
 
 
+def blank(model: Loaded, error: FormatsError | None = None) -> Column:
+    """A model's column before anything is rendered, with the error that keeps it so."""
+    if isinstance(model, tuple):
+        name, why = model
+        kind: Literal["snapshot", "hub"] = "snapshot" if name.startswith("snapshot:") else "hub"
+        return Column(name, name, Source(kind, repo=name), {}, error=(error or why).problem)
+    return Column(
+        model.name,
+        model.title,
+        model.source,
+        model.special_tokens,
+        error=error.problem if error else None,
+        tokens_missing=model.tokens_missing,
+        control_tokens=model.tokenizer.special_tokens if model.tokenizer is not None else None,
+    )
+
+
 @cache
 def versions() -> Mapping[str, str]:
     """The distributions that have a say in a prompt, with their versions."""
     return {"prompt-format-lab": formats.__version__, **{name: metadata.version(name) for name in LIBRARIES}}
 
 
-@dataclass(frozen=True, slots=True)
-class _Rendering:
-    """A template that was chosen, and the prompt it gives as soon as somebody asks."""
-
-    template_name: str
-    template: str
-    prompt: Callable[[], str]
-
-
-def _begin(
-    conversation: Conversation, model: LoadedModel | tuple[str, FormatsError], today: datetime.date, sandbox: Sandbox
-) -> Callable[[], Column]:
+def _begin(conversation: Conversation, model: Loaded, today: datetime.date, sandbox: Sandbox) -> Callable[[], Column]:
     """Start one model's renderings; the result finishes its column."""
+    column = blank(model)
     if isinstance(model, tuple):
-        name, error = model
-        return lambda: Column(name, name, Source("hub", repo=name), {}, error=error.problem)
-    column = Column(
-        model.name,
-        model.title,
-        model.source,
-        model.special_tokens,
-        tokens_missing=model.tokens_missing,
-        control_tokens=model.tokenizer.special_tokens if model.tokenizer is not None else None,
-    )
+        return lambda: column
     conversation = replace(conversation, template_kwargs={**model.template_kwargs, **conversation.template_kwargs})
     try:
-        rendering = _rendering(conversation, model, today, sandbox)
-    except FormatsError as error:
-        problem = error.problem
-        return lambda: replace(column, error=problem)
-    bare = _without_tools(conversation, model, today, sandbox)
-    return lambda: _finish(column, model, rendering, bare)
+        name, template = chat.choose(model.templates, conversation)
+        column = replace(
+            column,
+            source=replace(column.source, template_sha256=_sha256(template)),
+            template_name=name,
+            reads_clock=chat.reads_clock(template),
+        )
+        prompt = _started(template, conversation, model, today, sandbox)
+        bare = _without_tools(conversation, model, today, sandbox)
+    except Exception as error:
+        failed = _failed(column, error)
+        return lambda: failed
+    return lambda: _finished(column, model, prompt, bare)
 
 
-def _rendering(conversation: Conversation, model: LoadedModel, today: datetime.date, sandbox: Sandbox) -> _Rendering:
-    name, template = chat.choose(model.templates, conversation)
+def _started(
+    template: str, conversation: Conversation, model: LoadedModel, today: datetime.date, sandbox: Sandbox
+) -> Callable[[], str]:
     if model.pinned:
-        return _Rendering(name, template, lambda: chat.render(template, conversation, model.special_tokens, today))
-    return _Rendering(name, template, sandbox.begin(template, conversation, model.special_tokens, today))
+        return lambda: chat.render(template, conversation, model.special_tokens, today)
+    return sandbox.begin(template, conversation, model.special_tokens, today)
 
 
 def _without_tools(
@@ -103,29 +111,28 @@ def _without_tools(
     """The prompt that the tools are measured against; None where there is nothing to measure."""
     if conversation.tools is None or model.tokenizer is None:
         return None
+    conversation = replace(conversation, tools=None)
     try:
-        return _rendering(replace(conversation, tools=None), model, today, sandbox).prompt
-    except FormatsError:
+        _, template = chat.choose(model.templates, conversation)
+    except FormatsError:  # a model may have a template for tools alone
         return None
+    return _started(template, conversation, model, today, sandbox)
 
 
-def _finish(column: Column, model: LoadedModel, rendering: _Rendering, bare: Callable[[], str] | None) -> Column:
-    source = replace(column.source, template_sha256=_sha256(rendering.template))
-    column = replace(
-        column,
-        source=source,
-        template_name=rendering.template_name,
-        reads_clock=chat.reads_clock(rendering.template),
-    )
+def _finished(column: Column, model: LoadedModel, prompt: Callable[[], str], bare: Callable[[], str] | None) -> Column:
     try:
-        column = replace(column, prompt=rendering.prompt())
-        return _counted(column, model, bare)
-    except FormatsError as error:
+        return _counted(replace(column, prompt=prompt()), model, bare)
+    except Exception as error:
+        return _failed(column, error)
+
+
+def _failed(column: Column, error: Exception) -> Column:
+    """The column with the reason in it; what is not in words for people is a fault of ours, and is logged."""
+    if isinstance(error, FormatsError):
         return replace(column, error=error.problem)
-    except Exception as error:  # ours; the other columns stand all the same
-        logger.exception("the column of %s", model.name)
-        fault = f"a fault of this app, not of the template: {type(error).__name__}: {error}"
-        return replace(column, error=Problem("internal_error", fault))
+    logger.error("the column of %s", column.model, exc_info=error)
+    fault = f"a fault of this app, not of the template: {type(error).__name__}: {error}"
+    return replace(column, error=Problem("internal_error", fault))
 
 
 def _counted(column: Column, model: LoadedModel, bare: Callable[[], str] | None) -> Column:
