@@ -2,30 +2,28 @@
 
 The page keeps no state of a visitor on the server: each answer is made from what the inputs hold. Listeners are
 reachable by raw requests too, so each value is checked for type and size before it is used.
-
-The engine is imported where it is called: transformers takes a second to import, and the page is served before that.
 """
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from markupsafe import escape
 
 from formats import conversation as conversations
-from formats import models
+from formats import models as catalogue
 from formats.errors import BadConversation, FormatsError
 from formats.samples import Sample
-from formats.types import Conversation, JsonObject
+from formats.types import Column, Conversation, JsonObject, LoadedModel
 from formats.web import views
+from formats.web.background import Background
+from formats.web.engine import Engine
 from formats.web.pretty import pretty
-from formats.web.shelf import Shelf
-
-if TYPE_CHECKING:
-    from formats.compare import Sandbox
 
 T = TypeVar("T")
 
@@ -33,6 +31,7 @@ MOST_MODELS = 12
 MOST_CHARACTERS = 2_000_000  # of one field
 MOST_FOUND = 40  # models that a search shows
 MOST_EARLIER = 50  # texts that a sample replaced and that can be brought back
+MODELS_KEPT, COLUMNS_KEPT = 64, 256  # in memory, for all visitors
 LONGEST_NAME = 300  # characters of a model id
 PATIENCE = 0.25  # seconds that an answer waits for models which are still on their way
 
@@ -47,13 +46,18 @@ FIELDS = ("messages", "tools", "documents", "kwargs", "options", "today", "model
 class Workbench:
     """What the page's listeners call; one for all visitors."""
 
-    opening = models.OPENING
-    titles: Mapping[str, str] = {card.name: card.title for card in models.CARDS.values()}
+    opening = catalogue.OPENING
+    titles: Mapping[str, str] = {card.name: card.title for card in catalogue.CARDS.values()}
 
-    def __init__(self, shelf: Shelf, samples: Sequence[Sample], sandbox: Sandbox) -> None:
-        self.shelf = shelf
+    def __init__(self, engine: Engine, samples: Sequence[Sample]) -> None:
+        self.engine = engine
         self.samples = {sample.name: sample for sample in samples}
-        self.sandbox = sandbox
+        self._models: Background[LoadedModel] = Background("load", workers=4, kept=MODELS_KEPT)
+        self._strangers: Background[Column] = Background("render", workers=16, kept=COLUMNS_KEPT)
+
+    def warm(self) -> None:
+        """Fetch the models that the page opens with, ahead of the first visitor."""
+        self._load(self.opening, patience=0)
 
     def compare(
         self,
@@ -70,7 +74,7 @@ class Workbench:
     ) -> JsonObject:
         """The answer that answer.js places.
 
-        {"number", "problems": {field: HTML}, "summary": HTML, "cards": [[model, HTML]] or None, "waiting": bool};
+        {"number", "problems": {field: HTML}, "summary": HTML, "cards": [[model, HTML]] or None, "waiting": int};
         with `cards` None the page keeps the last ones, since what is typed cannot be read as it stands.
         """
         problems: dict[str, FormatsError] = {}
@@ -88,33 +92,79 @@ class Workbench:
             "problems": {field: views.problem(problems[field]) if field in problems else "" for field in FIELDS},
             "summary": "",
             "cards": None,
-            "waiting": False,
+            "waiting": 0,
         }
         if conversation is not None and date is not None and names is not None:
             answer |= self._columns(conversation, date, names)
         return answer
 
     def _columns(self, conversation: Conversation, today: datetime.date, names: Sequence[str]) -> JsonObject:
-        from formats.compare import compare
+        """The part of the answer that shows columns; one that is not there yet says what it waits for.
 
-        found = dict(zip(names, self.shelf.take(names, PATIENCE), strict=True))
+        Templates of strangers are rendered in the background: the other columns do not wait for one that is slow.
+        """
+        models: dict[str, LoadedModel | FormatsError | None] = dict(zip(names, self._load(names), strict=True))
+        strangers = {
+            name: model for name, model in models.items() if isinstance(model, LoadedModel) and not model.pinned
+        }
         here = [
             (name, model) if isinstance(model, FormatsError) else model
-            for name, model in found.items()
-            if model is not None
+            for name, model in models.items()
+            if model is not None and name not in strangers
         ]
-        comparison = compare(conversation, here, today, self.sandbox)
+        comparison = self.engine.compare(conversation, here, today)
         columns = iter(comparison.columns)
-        rows = [self._waiting(name) if model is None else next(columns) for name, model in found.items()]
+        apart = self._render_apart(conversation, today, strangers)
+        rows: list[Column | views.Waiting] = []
+        for name, model in models.items():
+            if model is None:
+                rows.append(_waiting(name, "Fetching template and tokenizer ..."))
+            elif name in strangers:
+                rows.append(apart[name] or _waiting(name, "Rendering ..."))
+            else:
+                rows.append(next(columns))
         return {
             "summary": views.summary(rows),
-            "cards": [[row.model, views.card(row, comparison)] for row in rows],
-            "waiting": any(isinstance(row, views.Waiting) for row in rows),
+            "cards": [[name, views.card(row, comparison)] for name, row in zip(names, rows, strict=True)],
+            "waiting": sum(isinstance(row, views.Waiting) for row in rows),
         }
 
-    def _waiting(self, name: str) -> views.Waiting:
-        card = models.find(name)
-        return views.Waiting(name, card.title if card else name, "Fetching template and tokenizer ...")
+    def _load(self, names: Sequence[str], patience: float = PATIENCE) -> list[LoadedModel | FormatsError | None]:
+        return self._models.take({name: partial(self.engine.load, name) for name in names}, patience)
+
+    def _render_apart(
+        self, conversation: Conversation, today: datetime.date, strangers: Mapping[str, LoadedModel]
+    ) -> dict[str, Column | None]:
+        """The columns of templates that nobody vouches for, as far as they are done."""
+        question = hashlib.sha256(repr((conversation, today)).encode()).digest()
+
+        def column(name: str, model: LoadedModel | FormatsError) -> Column:
+            given = (name, model) if isinstance(model, FormatsError) else model
+            return self.engine.compare(conversation, [given], today).columns[0]
+
+        jobs: dict[Hashable, Callable[[], Column]] = {
+            (question, name, model.source): partial(column, name, model) for name, model in strangers.items()
+        }
+        done = self._strangers.take(jobs, PATIENCE)
+        return {
+            name: column(name, result) if isinstance(result, FormatsError) else result
+            for name, result in zip(strangers, done, strict=True)
+        }
+
+    def search(self, query: Any) -> list[JsonObject]:
+        """Models for the picker, [{"id", "title", "about"}]: the catalogue first, then templates of the snapshot.
+
+        A query that is a Hub id stands at the top as it is: any repository can be tried.
+        """
+        text = query.strip()[:LONGEST_NAME] if isinstance(query, str) else ""
+        words = text.casefold().split()
+        found = [{"id": text, "title": text, "about": "from the Hub"}] if HUB_ID.fullmatch(text) else []
+        for card in catalogue.CARDS.values():
+            if all(word in " ".join((card.name, card.title, *card.ids)).casefold() for word in words):
+                found.append({"id": card.name, "title": card.title, "about": card.repo})
+        for entry in self.engine.search(text) if words else []:
+            found.append({"id": f"snapshot:{entry.name}", "title": entry.name, "about": "template"})
+        return found[:MOST_FOUND]
 
     def pick(self, name: Any, earlier: Any, *current: Any) -> list[Any]:
         """A sample's texts for the inputs, what there is to say about it, and what was typed before it."""
@@ -136,25 +186,9 @@ class Workbench:
         return ([] if untouched else [list(current)]) + _rows(earlier)[:MOST_EARLIER]
 
 
-def search(query: Any) -> list[JsonObject]:
-    """Models for the picker, [{"id", "title", "about"}]: the catalogue first, then templates of the snapshot.
-
-    A query that is a Hub id stands at the top as it is: any repository can be tried.
-    """
-    from formats import snapshot
-
-    text = query.strip()[:LONGEST_NAME] if isinstance(query, str) else ""
-    words = text.casefold().split()
-    cards = [
-        card
-        for card in models.CARDS.values()
-        if all(word in " ".join((card.name, card.title, *card.ids)).casefold() for word in words)
-    ]
-    found = [{"id": text, "title": text, "about": "from the Hub"}] if HUB_ID.fullmatch(text) else []
-    found += [{"id": card.name, "title": card.title, "about": card.repo} for card in cards]
-    for entry in snapshot.search(text) if words else []:
-        found.append({"id": snapshot.SCHEME + entry.name, "title": entry.name, "about": "template"})
-    return found[:MOST_FOUND]
+def _waiting(name: str, what: str) -> views.Waiting:
+    card = catalogue.find(name)
+    return views.Waiting(name, card.title if card else name, what)
 
 
 def editor_texts(conversation: JsonObject) -> list[Any]:

@@ -32,7 +32,8 @@ STATES = {
     "template_refused": "refused",
     "timeout": "stopped",
     "memory": "stopped",
-    "too_long": "stopped",
+    "output_too_large": "stopped",
+    "crashed": "stopped",
 }
 
 _html = Environment(

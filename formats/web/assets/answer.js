@@ -18,7 +18,16 @@ function apply() {
   if (!stale) {
     element.querySelector("[data-slot=summary]").innerHTML = answer.summary;
     placeCards(answer.cards);
+    showProgress(answer.cards.length - answer.waiting, answer.cards.length);
   }
+}
+
+function showProgress(ready, all) {
+  const line = element.querySelector(".progress");
+  line.hidden = ready === all;
+  line.firstElementChild.max = all;
+  line.firstElementChild.value = ready;
+  line.lastElementChild.textContent = ready + " of " + all + " models ready";
 }
 
 function placeCards(entries) {

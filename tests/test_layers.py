@@ -1,0 +1,75 @@
+"""Imports go one way: a module may import from its own layer or from one below it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "formats"
+
+# From the ground up; the rooms of one layer may use each other.
+LAYERS = [
+    {"types", "errors", "text", "python_text", "fields"},
+    {"conversation", "samples", "interop", "docstring", "type_hints", "schema", "template", "tokens", "models"},
+    {"reading", "parsers"},
+    {"attribution", "detect"},
+    {"checks"},
+    {"score", "verdict", "card", "report"},
+    {"compare"},
+    {"secret", "state", "share", "snapshot", "hub", "gguf", "sandbox", "generate", "sources"},
+    {"cli", "web", "__main__"},
+]
+ONLY_IN = {
+    "gradio": {"web"},
+    "huggingface_hub": {"hub", "generate"},
+    "tokenizers": {"tokens", "template", "snapshot", "hub"},
+    "transformers": {"template", "snapshot", "hub", "generate"},
+    "torch": {"generate"},
+    "pebble": {"sandbox"},
+    "requests": set(),
+    "httpx": set(),
+}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room(path):
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imports(path):
+    """Every module that the file imports anywhere, `from formats import x` as formats.x."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name} imports relatively"
+            yield node.module
+            if node.module == "formats":
+                yield from (f"formats.{alias.name}" for alias in node.names if not alias.name.startswith("__"))
+
+
+def height(name):
+    found = [index for index, layer in enumerate(LAYERS) if name in layer]
+    assert found, f"formats/{name} has no place in LAYERS"
+    return found[0]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_down_and_outside_libraries_stay_in_their_rooms(path):
+    here = room(path)
+    for name in imports(path):
+        top, *rest = name.split(".")
+        if top == "formats" and rest and here != "__init__":
+            assert height(rest[0]) <= height(here), f"{path.name} imports {name}"
+        assert here in ONLY_IN.get(top, {here}), f"{path.name} imports {name}"
+
+
+def test_the_nouns_import_nothing_of_the_package_but_each_other():
+    for name in ("types", "errors"):
+        assert {n for n in imports(PACKAGE / f"{name}.py") if n.startswith("formats")} <= {"formats.types"}
+
+
+def test_views_and_handlers_know_no_gradio():
+    for name in ("views", "handlers"):
+        assert not {n for n in imports(PACKAGE / "web" / f"{name}.py") if n.split(".")[0] == "gradio"}
