@@ -13,7 +13,7 @@ import re
 CONTROL = re.compile(
     r"<\|[^<>|\n]{1,60}\|?>|<[^<>|\n]{1,60}\|>"  # <|im_start|>, <|turn>, <turn|>
     r"|<｜[^<>｜\n]{1,60}｜>"  # DeepSeek
-    r"|</?(?:start|end)_of_(?:turn|image|role|text|utterance)>|</?(?:s|bos|eos|pad|unk)>"
+    r"|</?(?:start|end)_of_(?:turn|image|role|text|utterance)>|</?(?:s|(?:bos|eos|pad|unk)(?:_token)?)>"
     r"|\[/?[A-Z][A-Z_]{2,40}\]"  # Mistral
     r"|\[(?:gMASK|sMASK)\]|<sop>|\]<\][^<>\n]{1,40}\[>\["  # GLM, MiniMax
 )

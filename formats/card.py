@@ -26,7 +26,7 @@ def markdown(verdict: Verdict) -> str:
     lines = [
         f"## {verdict.title} {'★' * stars}{'☆' * (5 - stars)}",
         "",
-        f"Tool support **{verdict.score.tool_support}** of 100, output format **{verdict.score.output_format}** of 100.",
+        f"Tool support **{verdict.score.tool_support}**, output format **{verdict.score.output_format}** of 100.",
         *(f"*{reason[0].upper()}{reason[1:]}.*" for reason in verdict.score.reasons),
         "",
         f"- **Tools in the prompt:** {found['tools_are_json' if _shown(found) else 'shows_tools'].message}",

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal
 
 from formats import template as chat
@@ -80,10 +81,10 @@ class Subject:
         continue_final: bool = False,
         today: datetime.date = DATE,
         documents: Sequence[JsonObject] | None = None,
-        **options: Any,
+        options: Mapping[str, Any] = MappingProxyType({}),
     ) -> Rendered:
         """Render a probe. A refusal is a value too; only a template that was stopped raises (Stopped)."""
-        key = json.dumps([messages, tools, generation, continue_final, today.isoformat(), documents, options])
+        key = json.dumps([messages, tools, generation, continue_final, today.isoformat(), documents, dict(options)])
         if key not in self._renders:
             conversation = Conversation(
                 messages,  # type: ignore[arg-type]  # probes are messages by shape, and some break it on purpose

@@ -21,10 +21,10 @@ def run(subject: Subject) -> Result:
     names = sorted(set().union(*(options_read(text) for text in subject.templates.values())))
     effect: list[str] = []
     evidence: list[Evidence] = []
-    default = _chat(subject)
+    default = _chat(subject, {})
     for name in names:
         changed = next(
-            (r for value in VALUES if (r := _chat(subject, **{name: value})).ok and r.prompt != default.prompt), None
+            (r for value in VALUES if (r := _chat(subject, {name: value})).ok and r.prompt != default.prompt), None
         )
         if changed:
             effect.append(name)
@@ -38,11 +38,11 @@ def run(subject: Subject) -> Result:
     return passed(message, *evidence, outcome=", ".join(effect) or "no effect")
 
 
-def _chat(subject: Subject, **options: Any) -> Rendered:
+def _chat(subject: Subject, options: dict[str, Any]) -> Rendered:
     call = subject.call("probe_call_kqz", {"probe_key_kqz": "probe value kqz"})
     turns = (system(), user(), assistant("", reasoning_content="Probe thought kqz.", tool_calls=[call]), result())
-    rendered = subject.render(*turns, tools=[tool()], generation=True, **options)
-    return rendered if rendered.ok else subject.render(system(), user(), generation=True, **options)
+    rendered = subject.render(*turns, tools=[tool()], generation=True, options=options)
+    return rendered if rendered.ok else subject.render(system(), user(), generation=True, options=options)
 
 
 CHECK = Check(

@@ -28,7 +28,7 @@ def run(subject: Subject) -> Result:
 
 
 def _with(subject: Subject, options: dict[str, Any]) -> Rendered:
-    return subject.render(user(), generation=True, **options)
+    return subject.render(user(), generation=True, options=options)
 
 
 CHECK = Check(

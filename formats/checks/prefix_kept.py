@@ -26,8 +26,8 @@ def run(subject: Subject) -> Result:
     lost: list[str] = []
     evidence: list[Evidence] = []
     for mode, options in MODES.items():
-        earlier = subject.render(user(), generation=True, **options)
-        later = subject.render(user(), assistant(), user("Probe next kqz?"), generation=True, **options)
+        earlier = subject.render(user(), generation=True, options=options)
+        later = subject.render(user(), assistant(), user("Probe next kqz?"), generation=True, options=options)
         if not (earlier.ok and later.ok):
             refused = earlier if not earlier.ok else later
             return failed("raises", "a chat of three turns is refused", refused.evidence("three turns"))
