@@ -18,7 +18,19 @@ from formats.snapshot.templates import Entry, known_sha256, placeholders, search
 from formats.tokens import TokenizerFast
 from formats.types import LoadedModel, Source, SourceFile, Tokenizer, Tokens
 
-__all__ = ["SCHEME", "Entry", "known_sha256", "load", "load_template", "names", "nearest", "placeholders", "search"]
+__all__ = [
+    "SCHEME",
+    "Entry",
+    "has",
+    "known_sha256",
+    "load",
+    "load_template",
+    "names",
+    "nearest",
+    "placeholders",
+    "repos",
+    "search",
+]
 
 SCHEME = "snapshot:"
 NEEDS_HUB = "no installed data package carries this model's tokenizer: the count needs the Hub"
@@ -29,8 +41,24 @@ def names() -> list[str]:
     return [entry.name for entry in templates.entries()]
 
 
-def load(card: ModelCard, name: str | None = None) -> LoadedModel:
-    """A model of the catalogue from the packages its card names; `name` is what the person asked for.
+def repos() -> list[str]:
+    """Every Hub id that has its template in the package; none where the package is not installed."""
+    try:
+        return [repo for entry in templates.entries() for repo in entry.ids]
+    except ModelError:
+        return []
+
+
+def has(repo: str) -> bool:
+    """Whether the package has the template of that Hub id."""
+    try:
+        return templates.find(repo) is not None
+    except ModelError:
+        return False
+
+
+def load(card: ModelCard) -> LoadedModel:
+    """A model of the catalogue from the packages its card names.
 
     Raises ModelError: package_missing, package_changed.
     """
@@ -38,7 +66,7 @@ def load(card: ModelCard, name: str | None = None) -> LoadedModel:
     main = "default" if "default" in read else next(iter(read))
     tokenizer, missing, tokenizer_files = _tokenizer(card.tokenizer)
     return LoadedModel(
-        name=name or card.name,
+        name=card.name,
         title=card.title,
         templates={key: text for key, (text, _) in read.items()},
         special_tokens=card.special_tokens,
