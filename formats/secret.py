@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NoReturn
 
+from formats.conversation import at
 from formats.errors import FormatsError
 from formats.types import JsonObject
 
@@ -41,9 +42,8 @@ def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
         yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():
-            inner = f"{path}.{key}" if path else key
             yield path, key
-            yield from _texts(item, inner)
+            yield from _texts(item, at(path, key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _texts(item, f"{path}[{index}]")
@@ -56,13 +56,12 @@ def _secret_options(value: object, path: str, secret: bool) -> Iterator[str]:
     elif isinstance(value, dict):
         for key, item in value.items():
             named = _SECRET_NAME.fullmatch(re.sub(r"[^a-z0-9]", "", key.lower())) is not None
-            yield from _secret_options(item, f"{path}.{key}", secret or named)
+            yield from _secret_options(item, at(path, key), secret or named)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _secret_options(item, f"{path}[{index}]", secret)
 
 
 def _fail(path: str, what: str) -> NoReturn:
-    place = " ".join(path.split())[:200]
-    message = f"{place} {what}, and whoever gets the link could read it: remove it before you share"
+    message = f"{path[:200]} {what}, and whoever gets the link could read it: remove it before you share"
     raise FormatsError(message, "secret")

@@ -55,6 +55,7 @@ __all__ = [
     "to_json",
 ]
 
+BASE = "http://127.0.0.1:7860/"  # where app.py serves the page unless it is told otherwise
 MAX_LINK = 1_500_000  # characters; browsers take up to about 2 MB
 MAX_JSON = 4_000_000  # bytes of JSON in a link: what a hostile one can make a server unpack
 MAX_PERCENT = 100_000  # percent signs: only - _ and . may be encoded in a link, few of its characters
@@ -70,7 +71,7 @@ _MAIL = re.compile(r"[\s<>\"'\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+")
 _DAMAGED = "some of its characters were lost or changed on the way; copy the whole link again, or ask for a file"
 
 
-def link(state: State, base: str = "http://127.0.0.1:7860/") -> str:
+def link(state: State, base: str = BASE) -> str:
     """The address that opens `state` on the page at `base`, whose query and fragment are left out.
 
     A Space's query can hold `__sign`, its visitor's token. Raises what `encode` raises, and FormatsError (bad_base).

@@ -137,8 +137,7 @@ def differences(state: State, columns: Sequence[Column]) -> tuple[Difference, ..
     found = []
     for index, (then, column) in enumerate(zip(state.models, columns, strict=True)):
         now = _shared(column)
-        message = _difference(then, now)
-        if message:
+        if message := _difference(then, now):
             found.append(Difference(index, then, now, message))
     return tuple(found)
 

@@ -17,7 +17,7 @@ LAYERS = [
     {"checks"},
     {"score", "verdict", "card", "report"},
     {"compare"},
-    {"secret", "state", "share", "snapshot", "hub", "gguf", "sandbox", "generate", "sources"},
+    {"secret", "state", "share", "reopen", "snapshot", "hub", "gguf", "sandbox", "generate", "sources", "audit"},
     {"cli", "web", "__main__"},
 ]
 ONLY_IN = {

@@ -397,7 +397,7 @@ def conversation(**options) -> Conversation:
         (state(conversation=Conversation(({"role": "user", TOKEN: "x"},))), "conversation.messages[0] "),
         (state(conversation=conversation(token="x")), "conversation.options.kwargs.token"),
         (state(conversation=conversation(api_key="x")), "conversation.options.kwargs.api_key"),
-        (state(conversation=conversation(**{"OPENAI-API-KEY": "x"})), "conversation.options.kwargs.OPENAI-API-KEY"),
+        (state(conversation=conversation(**{"OPENAI-API-KEY": "x"})), 'conversation.options.kwargs["OPENAI-API-KEY"]'),
         (
             state(conversation=conversation(headers={"Authorization": "Bearer x"})),
             "conversation.options.kwargs.headers.Authorization",
