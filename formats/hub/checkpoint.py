@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -77,7 +77,7 @@ def read(files: Mapping[str, bytes], where: str, tokens_missing: str | None) -> 
             path = Path(folder, name)
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(data)
-        loaded, tokens_missing = _load(folder, any(map(is_tokenizer, files)), tokens_missing, where)
+        loaded, tokens_missing = _load(Path(folder), list(filter(is_tokenizer, files)), tokens_missing, where)
     templates, note = _templates(loaded.chat_template, files, where)
     return Checkpoint(
         templates=templates,
@@ -90,12 +90,15 @@ def read(files: Mapping[str, bytes], where: str, tokens_missing: str | None) -> 
 
 
 def _load(
-    folder: str, has_tokenizer: bool, missing: str | None, where: str
+    folder: Path, tokenizers: Sequence[str], missing: str | None, where: str
 ) -> tuple[PreTrainedTokenizerFast, str | None]:
-    if has_tokenizer:
+    """The checkpoint, and why it has no tokenizer if it has none; a broken one costs nothing but the counts."""
+    if tokenizers:
         try:
             return _from_pretrained(folder), None
         except Exception as error:
+            for name in tokenizers:
+                (folder / name).unlink()
             missing = f"the tokenizer of {where} cannot be read: {str(error)[:300]}"
     try:
         empty = Backend(models.BPE())  # what else the files say does not depend on the vocabulary
@@ -104,7 +107,7 @@ def _load(
         raise ModelError(f"transformers cannot read the files of {where}: {str(error)[:300]}", "bad_file") from error
 
 
-def _from_pretrained(folder: str, **options: Any) -> PreTrainedTokenizerFast:
+def _from_pretrained(folder: Path, **options: Any) -> PreTrainedTokenizerFast:
     from transformers import PreTrainedTokenizerFast  # slow to import, and models of the catalogue do without
 
     try:

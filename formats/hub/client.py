@@ -42,6 +42,7 @@ PROBE_SECONDS = 1.0  # for the question whether the Hub is there at all
 STALL_SECONDS = 10.0  # without a byte
 TOTAL_SECONDS = 60.0  # for one model
 MAX_FILE_BYTES = 50 * 1024 * 1024
+MAX_BREAKS = 2  # of connections, while one model is on its way
 PUBLIC_HUB = "https://huggingface.co"
 
 T = TypeVar("T")
@@ -51,13 +52,18 @@ class TookTooLong(Exception):
     """The time for one model is over."""
 
 
+class BrokeOff(Exception):
+    """The connection broke again and again."""
+
+
 class TooLarge(Exception):
     """A file goes on beyond the size limit, whatever its headers say."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Limits:
     deadline: float  # on the monotonic clock
+    breaks: int = 0  # of connections, so far
 
     def left(self) -> float:
         left = self.deadline - time.monotonic()
@@ -91,7 +97,7 @@ def is_offline() -> bool:
 
 @contextmanager
 def limits(seconds: float) -> Iterator[None]:
-    """Requests made inside end at the deadline, are not repeated, and never read more than a file may have."""
+    """Requests made inside end at the deadline, are not repeated for long, and never read more than a file may have."""
     _install()
     token = _LIMITS.set(_Limits(time.monotonic() + seconds))
     try:
@@ -141,12 +147,18 @@ class _Bounded(httpx2.SyncByteStream):
 
     def __iter__(self) -> Iterator[bytes]:
         read = 0
-        for chunk in self._stream:
-            self._limits.left()
-            read += len(chunk)
-            if read > MAX_FILE_BYTES:
-                raise TooLarge
-            yield chunk
+        try:
+            for chunk in self._stream:
+                self._limits.left()
+                read += len(chunk)
+                if read > MAX_FILE_BYTES:
+                    raise TooLarge
+                yield chunk
+        except (httpx2.RemoteProtocolError, httpx2.ReadError) as error:  # the library goes on where it broke
+            self._limits.breaks += 1
+            if self._limits.breaks >= MAX_BREAKS:
+                raise BrokeOff from error
+            raise
 
     def close(self) -> None:
         self._stream.close()
@@ -210,7 +222,7 @@ def worded(error: BaseException, repo: str, revision: str | None) -> ModelError:
             return ModelError(f"the Hub sends requests for {where} round in circles", "redirect_loop")
         case httpx2.ConnectError() | httpx2.ProxyError() | OfflineModeIsEnabled():
             return ModelError(f"the Hub cannot be reached at {endpoint()}", "hub_unreachable")
-        case httpx2.RemoteProtocolError() | httpx2.ReadError():
+        case BrokeOff() | httpx2.RemoteProtocolError() | httpx2.ReadError():
             return ModelError(f"the connection broke while {where} was on its way; try again", "cut_off")
         case httpx2.HTTPError():
             return ModelError(f"{where} could not be fetched: {error}", "hub_error")

@@ -69,7 +69,7 @@ def find(name: str) -> Entry | None:
 
 
 def search(query: str) -> list[Entry]:
-    """Templates whose name, Hub id or an alias holds every word of the query, in any case; best matches first."""
+    """Templates whose name, Hub id or an alias holds every word of the query, in any case; the closest first."""
     words = query.casefold().split()
     scored = []
     for entry in entries():
@@ -84,7 +84,7 @@ def search(query: str) -> list[Entry]:
         else:
             continue
         scored.append((rank, entry))
-    return [entry for _, entry in sorted(scored, key=lambda pair: pair[0])]
+    return [entry for _, entry in sorted(scored, key=lambda pair: (pair[0], len(pair[1].name)))]
 
 
 def known_sha256() -> frozenset[str]:
