@@ -37,7 +37,8 @@ def _wire(page: gr.Blocks, workbench: Workbench, inputs: Inputs, picker: SampleP
         """Compare anew once a listener has filled the inputs."""
         event.then(workbench.compare, question, answer, **ASK)
 
-    edits = [component.input for component in inputs.all()]
+    # A text box's "input" knows key presses only: what is pasted or deleted shows in its "change".
+    edits = [box.change if isinstance(box, gr.Textbox) else box.input for box in inputs.all()]
     gr.on([*edits, answer.tick], workbench.compare, question, answer, **ASK)
 
     filled = [*inputs.conversation(), picker.earlier]
@@ -59,6 +60,7 @@ def launch(page: gr.Blocks, **options: Any) -> Any:
         footer_links=[],
         ssr_mode=False,
         run_history=False,
+        share=False,
         **options,
     )
 

@@ -6,6 +6,8 @@ const input = element.querySelector("input");
 const list = element.querySelector("[role=listbox]");
 let found = []; // [{id, title, about}], the options shown
 let active = -1;
+let timer;
+let asked = 0; // searches, so that only the last one is answered
 
 const chosen = () => props.value ?? [];
 
@@ -46,6 +48,8 @@ function add(id) {
 }
 
 function close() {
+  clearTimeout(timer);
+  asked += 1;
   found = [];
   active = -1;
   list.hidden = true;
@@ -77,14 +81,14 @@ function open() {
 
 async function search() {
   const query = input.value;
+  const mine = ++asked;
   const answer = await server.search(query);
-  if (input.value !== query || document.activeElement !== input) return; // a later keystroke asks for itself
+  if (mine !== asked) return; // asked anew or closed since
   found = answer.filter((item) => !chosen().includes(item.id));
   active = query.trim() && !/[/:]/.test(query) && found.length ? 0 : -1; // what Enter takes: a find, or an id as typed
   open();
 }
 
-let timer;
 input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 100); });
 input.addEventListener("focus", search);
 input.addEventListener("blur", close);

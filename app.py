@@ -1,0 +1,34 @@
+"""Entry of the app and of the Space: build the page and serve it."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+LOOPBACK = ("", "127.0.0.1", "localhost", "::1")
+
+
+def main() -> None:
+    """Serve until interrupted; GRADIO_SERVER_NAME and GRADIO_SERVER_PORT say where.
+
+    Imports stand here because the worker processes of the sandbox import this file anew.
+    """
+    from formats import samples
+    from formats.web import page
+    from formats.web.engine import Engine
+    from formats.web.handlers import Workbench
+
+    workbench = Workbench(Engine(allow_files=only_for_this_machine()), samples.load())
+    blocks = page.build(workbench)
+    page.launch(blocks, prevent_thread_lock=True)
+    threading.Timer(1.0, workbench.warm).start()  # once the first page is out
+    blocks.block_thread()
+
+
+def only_for_this_machine() -> bool:
+    """Whether nobody but this machine's own people can reach the page: only they may name files of it as models."""
+    return os.environ.get("GRADIO_SERVER_NAME", "") in LOOPBACK and "SPACE_ID" not in os.environ
+
+
+if __name__ == "__main__":
+    main()
