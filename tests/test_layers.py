@@ -11,7 +11,19 @@ PACKAGE = ROOT / "formats"
 # From the ground up; the rooms of one layer may use each other.
 LAYERS = [
     {"types", "errors", "text", "python_text", "fields"},
-    {"conversation", "samples", "interop", "docstring", "type_hints", "schema", "template", "tokens", "models"},
+    {
+        "conversation",
+        "samples",
+        "tool_calls",
+        "interop",
+        "export",
+        "docstring",
+        "type_hints",
+        "schema",
+        "template",
+        "tokens",
+        "models",
+    },
     {"reading", "parsers"},
     {"attribution", "detect"},
     {"checks"},
@@ -26,7 +38,7 @@ ONLY_IN = {
     "tokenizers": {"tokens", "template", "snapshot", "hub"},
     "transformers": {"template", "snapshot", "hub", "generate"},
     "torch": {"generate"},
-    "pebble": {"sandbox"},
+    "pebble": {"sandbox", "audit"},
     "requests": set(),
     "httpx": set(),
 }
