@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--conversation", required=True, metavar="FILE", help="conversation or cases as JSON; - is stdin"
     )
-    parser.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="the date that templates read (today)")
+    parser.add_argument("--date", type=iso_date, metavar="YYYY-MM-DD", help="the date that templates read (today)")
     parser.add_argument("--json", action="store_true", help="a list of results as JSON")
     parser.add_argument("--all-snapshot", action="store_true", help="every template of the installed snapshot")
 
@@ -184,7 +184,7 @@ def _decoded(raw: bytes) -> str:
         raise BadConversation(f"not UTF-8 text: byte {error.start} does not belong there; save it as UTF-8") from None
 
 
-def _date(text: str) -> datetime.date:
+def iso_date(text: str) -> datetime.date:
     try:
         return datetime.datetime.strptime(text, "%Y-%m-%d").date()
     except ValueError:
