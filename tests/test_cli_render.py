@@ -102,16 +102,6 @@ def test_the_text_form():
     assert "tokens not counted: no installed data package" in text
 
 
-def test_every_template_of_the_snapshot(tmp_path):
-    status, found = results("--all-snapshot", "--conversation", "-", stdin=b'[{"role": "user", "content": "Hi"}]')
-    assert status == 1  # some refuse everything
-    assert len(found) == 786
-    assert all(one["model"].startswith("snapshot:") for one in found)
-    refused = [one for one in found if one["error"]]
-    assert {one["error"]["kind"] for one in refused} == {"template_refused"}
-    assert 0 < len(refused) < 40
-
-
 @pytest.mark.parametrize(
     ("raw", "words"),
     [

