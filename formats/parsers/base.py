@@ -114,6 +114,12 @@ class Payload:
     value: Any = MISSING  # MISSING where it could not be read
     problem: CallProblem | None = None
     note: str = ""
+    partial: bool = False  # the value holds only those members of an object that are whole
+
+    @property
+    def arguments(self) -> Any:
+        """The value, where it is a call's arguments: all of them or none."""
+        return MISSING if self.partial else self.value
 
 
 def json_payload(
@@ -145,6 +151,13 @@ def json_payload(
     return (yield from _unreadable(reader, start, ends, scanner, outer))
 
 
+def arguments_payload(reader: Reader, ends: tuple[str, ...], *, between: tuple[str, ...] = ()) -> Wait[Payload]:
+    """As `json_payload`, but `ends` right at the cursor show that no arguments were written."""
+    if (yield from reader.sees(ends, (yield from reader.past_space()))):
+        return Payload(reader.at, reader.at)
+    return (yield from json_payload(reader, ends, between=between))
+
+
 def _whole(reader: Reader, start: int, follow: tuple[str, ...]) -> Wait[Payload]:
     """A value whose end is certain; closing braces behind it that nothing opened belong to it."""
     end = reader.at
@@ -153,7 +166,7 @@ def _whole(reader: Reader, start: int, follow: tuple[str, ...]) -> Wait[Payload]
         behind = yield from reader.past_space(extra)
         if behind < reader.size and not (yield from reader.sees(follow, behind)):
             extra = None
-    payload = _read(reader, start, end)
+    payload = payload_at(reader, start, end)
     reader.move(extra or end)
     if not extra:
         return payload
@@ -170,7 +183,7 @@ def _closing_marks(reader: Reader) -> Wait[int | None]:
     return end
 
 
-def _read(reader: Reader, start: int, end: int) -> Payload:
+def payload_at(reader: Reader, start: int, end: int) -> Payload:
     """The value of text that is JSON or nearly JSON."""
     text = reader.slice(start, end)
     try:
@@ -178,7 +191,7 @@ def _read(reader: Reader, start: int, end: int) -> Payload:
     except ValueError as error:
         repaired = json_text.repair(text)
         if repaired is None or text[repaired.end :].strip():
-            return Payload(start, end, json_text.members(text) or MISSING, CallProblem.INVALID_JSON, str(error))
+            return partial_payload(text, start, end, CallProblem.INVALID_JSON, str(error))
         return Payload(start, end, repaired.value, CallProblem.INVALID_JSON, repaired.note)
     return Payload(start, end, reading.value, None, reading.note)
 
@@ -187,7 +200,7 @@ def _without_last_brace(reader: Reader, start: int) -> Payload:
     """An object whose frame goes on where its last brace should stand."""
     text = reader.slice(start, reader.at).rstrip()
     text = text.removesuffix(",").rstrip()
-    payload = _read(reader, start, start + len(text))
+    payload = payload_at(reader, start, start + len(text))
     reader.move(payload.end)
     return payload
 
@@ -202,8 +215,11 @@ def _unreadable(reader: Reader, start: int, ends: tuple[str, ...], scanner: Json
         yield from reader.until(ends, None)
     text = reader.slice(start, reader.at)
     ended = lost is not None or reader.at < reader.size or (not cut_off and text.rstrip().endswith(("}", "]")))
-    problem = CallProblem.INVALID_JSON if ended else CallProblem.UNCLOSED
-    return Payload(start, reader.at, json_text.members(text) or MISSING, problem)
+    return partial_payload(text, start, reader.at, CallProblem.INVALID_JSON if ended else CallProblem.UNCLOSED)
+
+
+def partial_payload(text: str, start: int, end: int, problem: CallProblem, note: str = "") -> Payload:
+    return Payload(start, end, json_text.members(text) or MISSING, problem, note, partial=True)
 
 
 NAME_KEYS = ("name",)
@@ -223,6 +239,9 @@ def named_call(
     value = payload.value if isinstance(payload.value, dict) else {}
     if payload.problem is None and value is not payload.value:
         problem = first_problem(problem, CallProblem.MALFORMED)
+    if isinstance(value.get("function"), dict) and not any(key in value for key in name_keys):
+        value = value | value["function"]  # as the OpenAI API nests it
+        problem = first_problem(problem, CallProblem.MALFORMED)
     name = next((value[key] for key in name_keys if key in value), None)
     arguments = next((value[key] for key in argument_keys if key in value), MISSING)
     call_id = next((value[key] for key in id_keys if isinstance(value.get(key), str)), None)
@@ -234,6 +253,7 @@ def call_list(
     start: int,
     ends: tuple[str, ...],
     *,
+    problem: CallProblem | None = None,
     name_keys: tuple[str, ...] = NAME_KEYS,
     argument_keys: tuple[str, ...] = ARGUMENT_KEYS,
     id_keys: tuple[str, ...] = ("id",),
@@ -243,19 +263,17 @@ def call_list(
     Everything in front of `start` without a label and the list's own marks are
     markup, so that a fault of one call, or of the list, is no other call's. One
     object without a list around it is a call in the wrong frame. `ends` are the
-    strings behind the list, one of which may follow.
+    strings behind the list, one of which may follow; `problem` is what is wrong
+    with the frame.
     """
+
+    def call(payload: Payload, wrong: CallProblem | None) -> None:
+        keys = {"name_keys": name_keys, "argument_keys": argument_keys, "id_keys": id_keys}
+        named_call(reader, payload, problem=wrong, **keys)
+
     if (yield from reader.ahead(1, start)) == "{":
         reader.take("markup", start)
-        payload = yield from json_payload(reader, ends)
-        named_call(
-            reader,
-            payload,
-            problem=CallProblem.MALFORMED,
-            name_keys=name_keys,
-            argument_keys=argument_keys,
-            id_keys=id_keys,
-        )
+        call((yield from json_payload(reader, ends)), CallProblem.MALFORMED)
         return True
     if (yield from reader.ahead(1, start)) != "[":
         return False
@@ -266,8 +284,7 @@ def call_list(
     next_calls = tuple(f'{{"{key}"' for key in name_keys)
     while (mark := (yield from reader.ahead(1))) and mark != "]" and not (yield from reader.sees(ends)):
         if mark != ",":
-            payload = yield from json_payload(reader, ends + next_calls, between=(",", "]"), outer=1)
-            named_call(reader, payload, name_keys=name_keys, argument_keys=argument_keys, id_keys=id_keys)
+            call((yield from json_payload(reader, ends + next_calls, between=(",", "]"), outer=1)), problem)
         reader.take("markup", (yield from reader.past_space(reader.at + (mark == ","))))
     reader.take("markup", reader.at + len(mark))
     return True

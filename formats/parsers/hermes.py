@@ -8,38 +8,67 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from formats.parsers.base import OutputFormat, json_payload, named_call, read_turn
+from formats.parsers.base import Handler, OutputFormat, call_list, json_payload, named_call, read_turn
+from formats.reading.frames import frame_end, take_closer
 from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 STOPS = ("<|im_end|>", "<|endoftext|>")
+UNOPENED = '{"name"'  # how an object begins whose opening tag was left out
 
 
-def tagged_call(reader: Reader) -> Wait[bool]:
-    """One object between the tags. An opener counts only if an object follows it."""
+def openers(stops: tuple[str, ...]) -> Mapping[str, Handler]:
+    """The handlers of a turn of calls between tags, for a model that ends its turns with `stops`."""
+    ends = (CLOSE, OPEN, *stops)
+
+    def tagged(reader: Reader) -> Wait[bool]:
+        """An opening tag counts only if an object follows it. A list of them is another model's layout."""
+        inside = yield from reader.past_space(reader.at + len(OPEN))
+        if (yield from reader.ahead(1, inside)) == "{":
+            reader.take("markup", inside)
+            yield from _objects(reader, ends, stops)
+            return True
+        if not (yield from call_list(reader, inside, ends, problem=CallProblem.MALFORMED)):
+            return False
+        yield from take_closer(reader, CLOSE)
+        return True
+
+    return {OPEN: tagged, UNOPENED: _unopened}
+
+
+def _objects(reader: Reader, ends: tuple[str, ...], stops: tuple[str, ...]) -> Wait[None]:
+    """The object, and any that stand with it in one pair of tags: those lack tags of their own."""
+    opens = "{"
+    while opens == "{":
+        payload = yield from json_payload(reader, ends)
+        problem, end, closed = yield from frame_end(reader, (CLOSE,), stops)
+        named_call(reader, replace(payload, end=end), problem=problem)
+        behind = yield from reader.past_space()
+        opens = yield from reader.ahead(1, behind)
+        reader.take("markup", behind if opens == "{" else closed)
+
+
+def _unopened(reader: Reader) -> Wait[bool]:
+    """An object at the start of a run of text, with nothing but the closing tag to say that it is a call."""
     start = reader.at
-    inside = yield from reader.past_space(start + len(OPEN))
-    if (yield from reader.ahead(1, inside)) != "{":
+    if reader.in_text():
         return False
-    reader.take("markup", inside)
-    payload = yield from json_payload(reader, (CLOSE, OPEN, *STOPS))
-    behind = yield from reader.past_space(payload.end)
-    closer = yield from reader.sees((CLOSE,), behind)
-    problem = None
-    if closer is None:
-        at_end = behind == reader.size or (yield from reader.sees(STOPS, behind))
-        problem = CallProblem.UNCLOSED if at_end else CallProblem.MALFORMED
-    named_call(reader, payload, problem=problem)
-    if closer:
-        reader.take("markup", behind + len(closer))
+    whole = (yield from reader.json()) == "whole"
+    closed = whole and (yield from reader.sees((CLOSE,), (yield from reader.past_space())))
+    reader.move(start)
+    if not closed:
+        return False
+    named_call(reader, (yield from json_payload(reader, (CLOSE,))), problem=CallProblem.MALFORMED)
+    yield from take_closer(reader, CLOSE)
     return True
 
 
 def read(reader: Reader) -> Wait[None]:
-    yield from read_turn(reader, {OPEN: tagged_call}, stops=STOPS)
+    yield from read_turn(reader, openers(STOPS), stops=STOPS)
 
 
 def write(calls: Sequence[FunctionCall]) -> str:
@@ -59,6 +88,7 @@ FORMAT = OutputFormat(
     broken={
         '<tool_call>\n{"name": "get_weather", "arg': CallProblem.UNCLOSED,
         "<tool_call>\n{'name': 'get_weather', 'arguments': {}}\n</tool_call>": CallProblem.INVALID_JSON,
+        '{"name": "get_weather", "arguments": {}}\n</tool_call>': CallProblem.MALFORMED,
         '<tool_call>\n{"arguments": {}}\n</tool_call>': CallProblem.MISSING_NAME,
         '<tool_call>\n{"name": "f", "arguments": "x"}\n</tool_call>': CallProblem.ARGUMENTS_NOT_OBJECT,
     },

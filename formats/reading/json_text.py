@@ -42,7 +42,8 @@ class JsonScanner:
     done: bool = False
     broken: bool = False
     in_string: bool = False
-    string_start: int = 0  # of the last string, counted as the positions of `scan` with its `base`
+    string_start: int = 0  # of the last string, or of the value if none began; as `scan` counts from its `base`
+    refused: int = 0  # characters of the word that broke it, which have been passed over
     _stack: list[str] = field(default_factory=list)
     _expect: str = "value"  # value, first_value, next_value, key, first_key, next_key, colon, comma
     _word: list[str] = field(default_factory=list)
@@ -73,6 +74,11 @@ class JsonScanner:
     def misses_one_brace(self) -> bool:
         """Would one closing brace here, or in front of the comma just passed, make the value whole?"""
         return self._stack == ["{"] and not self.in_string and self._expect in ("comma", "next_key")
+
+    @property
+    def at_key(self) -> bool:
+        """Is a string here, or the one that goes on here, a key?"""
+        return self._expect in _KEY_PLACES
 
     @property
     def after_comma(self) -> bool:
@@ -119,7 +125,9 @@ class JsonScanner:
         places = _ANY_PLACES if self.lenient else _VALUE_PLACES
         known = self.lenient or word in _LITERALS or _NUMBER.fullmatch(word)
         self.broken = not (known and self._expect in places)
-        if not self.broken:
+        if self.broken:
+            self.refused = len(word)
+        else:
             self._value_ended()
 
     def _mark(self, text: str, position: int, base: int) -> int:
@@ -131,6 +139,8 @@ class JsonScanner:
         if (mark == '"' or (mark == "'" and self.lenient)) and expect in _ANY_PLACES:
             self.in_string, self._quote, self.string_start = True, mark, base + position
         elif mark in "{[" and expect in _VALUE_PLACES:
+            if not self._stack:
+                self.string_start = base + position
             self._stack.append(mark)
             self._expect = "first_key" if mark == "{" else "first_value"
         elif mark in "}]" and self._may_close(mark):

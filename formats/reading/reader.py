@@ -109,19 +109,23 @@ class Reader:
 
     # Looking: none of these moves the cursor or labels text
 
+    def peek(self, start: int, count: int) -> str:
+        """What is there by now of the `count` characters from `start`, which is not before the cursor."""
+        return self._window[start - self._base : start - self._base + count]
+
     def ahead(self, count: int, start: int | None = None) -> Wait[str]:
         """The next `count` characters from `start` (the cursor), fewer only where the output ends."""
         start = self.at if start is None else start
         while self.size < start + count and (yield from self.more()):
             pass
-        return self._window[start - self._base : start - self._base + count]
+        return self.peek(start, count)
 
     def sees(self, strings: tuple[str, ...], start: int | None = None) -> Wait[str | None]:
         """The longest of the strings that stands at `start` (the cursor); waits only while it may still become one."""
         start = self.at if start is None else start
         looked_for = marks(strings)
         while True:
-            text = self._window[start - self._base : start - self._base + looked_for.longest]
+            text = self.peek(start, looked_for.longest)
             if self.ended or (text and text not in looked_for.beginnings):
                 match = looked_for.found.match(text)
                 return match.group() if match else None
@@ -131,10 +135,12 @@ class Reader:
         """Where the first character that is no white space stands, or the end of the output."""
         return (yield from self.find(_NOT_SPACE, start))
 
-    def find(self, character: re.Pattern[str], start: int | None = None) -> Wait[int]:
-        """Where the first character that the pattern matches stands, or the end of the output."""
+    def find(self, character: re.Pattern[str], start: int | None = None, within: int | None = None) -> Wait[int]:
+        """Where the first character that the pattern matches stands, or the end of the output, or of the `within`
+        characters that are looked at."""
         cursor, position = self.at, self.at if start is None else start
-        while True:
+        last = None if within is None else position + within
+        while last is None or position < last:
             match = character.search(self._window, position - self._base)
             if match:
                 position = self._base + match.start()
@@ -143,7 +149,14 @@ class Reader:
             if not (yield from self.more()):
                 break
         self.move(cursor)
-        return position
+        return position if last is None else min(position, last)
+
+    def in_text(self) -> bool:
+        """Does content that is more than white space stand right before the cursor?"""
+        last = self.segments[-1] if self.segments else None
+        if last is None or last.kind != "content":
+            return False
+        return last.end - last.start > MAX_INDENT or bool(self.slice(last.start, last.end).strip())
 
     def at_line_start(self) -> bool:
         """Does nothing but white space stand before the cursor in its line?"""
