@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import metadata
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import formats
 from formats import template as chat
 from formats.errors import FormatsError
-from formats.types import Column, Comparison, Conversation, LoadedModel, Problem, Source, Tokens
+from formats.types import Column, Comparison, Conversation, LoadedModel, Source, Tokenizer, Tokens
 
 LIBRARIES = ("transformers", "jinja2", "tokenizers", "huggingface-hub")  # all that has a say in a prompt or its ids
 
@@ -52,20 +52,19 @@ def compare(
     return Comparison(conversation, today.isoformat(), tuple(finish() for finish in begun), versions())
 
 
-def blank(model: Loaded, error: FormatsError | None = None) -> Column:
-    """A model's column before anything is rendered, with the error that keeps it so."""
+def blank(model: Loaded, error: FormatsError | None = None, **more: Any) -> Column:
+    """A model's column before anything is rendered, with the error that keeps it so; `more` are further fields."""
     if isinstance(model, tuple):
         name, why = model
         kind: Literal["snapshot", "hub"] = "snapshot" if name.startswith("snapshot:") else "hub"
         return Column(name, name, Source(kind, repo=name), {}, error=(error or why).problem)
     return Column(
-        model.name,
-        model.title,
-        model.source,
-        model.special_tokens,
+        model=model.name,
+        title=model.title,
+        special_tokens=model.special_tokens,
         error=error.problem if error else None,
-        tokens_missing=model.tokens_missing,
         control_tokens=model.tokenizer.special_tokens if model.tokenizer is not None else None,
+        **{"source": model.source, "tokens_missing": model.tokens_missing, **more},
     )
 
 
@@ -77,24 +76,26 @@ def versions() -> Mapping[str, str]:
 
 def _begin(conversation: Conversation, model: Loaded, today: datetime.date, sandbox: Sandbox) -> Callable[[], Column]:
     """Start one model's renderings; the result finishes its column."""
-    column = blank(model)
     if isinstance(model, tuple):
-        return lambda: column
-    conversation = replace(conversation, template_kwargs={**model.template_kwargs, **conversation.template_kwargs})
+        failed = blank(model)
+        return lambda: failed
+    known: dict[str, Any] = {}
     try:
+        if model.template_kwargs:
+            options = {**model.template_kwargs, **conversation.template_kwargs}
+            conversation = replace(conversation, template_kwargs=options)
         name, template = chat.choose(model.templates, conversation)
-        column = replace(
-            column,
-            source=replace(column.source, template_sha256=_sha256(template)),
-            template_name=name,
-            reads_clock=chat.reads_clock(template),
-        )
+        known = {
+            "template_name": name,
+            "source": replace(model.source, template_sha256=_sha256(template)),
+            "reads_clock": chat.reads_clock(template),
+        }
         prompt = _started(template, conversation, model, today, sandbox)
         bare = _without_tools(conversation, model, today, sandbox)
     except Exception as error:
-        failed = _failed(column, error)
+        failed = _failed(model, error, known)
         return lambda: failed
-    return lambda: _finished(column, model, prompt, bare)
+    return lambda: _finished(model, prompt, bare, known)
 
 
 def _started(
@@ -119,37 +120,39 @@ def _without_tools(
     return _started(template, conversation, model, today, sandbox)
 
 
-def _finished(column: Column, model: LoadedModel, prompt: Callable[[], str], bare: Callable[[], str] | None) -> Column:
+def _finished(
+    model: LoadedModel, prompt: Callable[[], str], bare: Callable[[], str] | None, known: dict[str, Any]
+) -> Column:
     try:
-        return _counted(replace(column, prompt=prompt()), model, bare)
+        text = prompt()
+        return blank(model, prompt=text, **known, **_counted(text, model, bare))
     except Exception as error:
-        return _failed(column, error)
+        return _failed(model, error, known)
 
 
-def _failed(column: Column, error: Exception) -> Column:
+def _failed(model: LoadedModel, error: Exception, known: dict[str, Any]) -> Column:
     """The column with the reason in it; what is not in words for people is a fault of ours, and is logged."""
-    if isinstance(error, FormatsError):
-        return replace(column, error=error.problem)
-    logger.error("the column of %s", column.model, exc_info=error)
-    fault = f"a fault of this app, not of the template: {type(error).__name__}: {error}"
-    return replace(column, error=Problem("internal_error", fault))
+    if not isinstance(error, FormatsError):
+        logger.error("the column of %s", model.name, exc_info=error)
+        fault = f"a fault of this app, not of the template: {type(error).__name__}: {error}"
+        error = FormatsError(fault, "internal_error")
+    return blank(model, error, **known)
 
 
-def _counted(column: Column, model: LoadedModel, bare: Callable[[], str] | None) -> Column:
-    if model.tokenizer is None or column.prompt is None:
-        return column
+def _counted(text: str, model: LoadedModel, bare: Callable[[], str] | None) -> dict[str, Any]:
+    """The fields of a column that its tokenizer has a say in."""
+    if model.tokenizer is None:
+        return {}
     try:
-        ids = model.tokenizer.ids(column.prompt)
+        ids = model.tokenizer.ids(text)
     except FormatsError as error:
-        return replace(column, tokens_missing=error.message)
-    return replace(column, tokens=Tokens(tuple(ids)), tool_tokens=_tool_tokens(len(ids), model, bare))
+        return {"tokens_missing": error.message}
+    return {"tokens": Tokens(tuple(ids)), "tool_tokens": _tool_tokens(len(ids), model.tokenizer, bare)}
 
 
-def _tool_tokens(count: int, model: LoadedModel, bare: Callable[[], str] | None) -> int | None:
-    if bare is None or model.tokenizer is None:
-        return None
+def _tool_tokens(count: int, tokenizer: Tokenizer, bare: Callable[[], str] | None) -> int | None:
     try:
-        return count - len(model.tokenizer.ids(bare()))
+        return None if bare is None else count - len(tokenizer.ids(bare()))
     except FormatsError:
         return None
 
