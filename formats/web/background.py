@@ -14,15 +14,15 @@ from formats.errors import FormatsError
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
-STANDS = 10.0  # seconds that a result is given again, good or bad, before its job is asked anew
+STANDS = 10.0  # seconds that a result is given again before its job is asked anew; a failure never stands longer
 
 
 class Background(Generic[T]):
     """Runs jobs by key: who asks for a key whose job is under way or done gets that one's result."""
 
-    def __init__(self, name: str, workers: int, kept: int) -> None:
+    def __init__(self, name: str, workers: int, kept: int, stands: float = STANDS) -> None:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix=name)
-        self._kept = kept
+        self._kept, self._stands = kept, stands
         self._lock = Lock()
         self._futures: OrderedDict[Hashable, Future[tuple[T | FormatsError, float]]] = OrderedDict()
 
@@ -38,12 +38,18 @@ class Background(Generic[T]):
     def _future(self, key: Hashable, job: Callable[[], T]) -> Future[tuple[T | FormatsError, float]]:
         with self._lock:
             future = self._futures.get(key)
-            if future is None or _stale(future):
+            if future is None or self._stale(future):
                 future = self._futures[key] = self._pool.submit(_outcome, job)
             self._futures.move_to_end(key)
             while len(self._futures) > self._kept:
                 self._futures.popitem(last=False)
             return future
+
+    def _stale(self, future: Future[tuple[T | FormatsError, float]]) -> bool:
+        if not future.done():
+            return False
+        result, since = future.result()
+        return time.monotonic() - since > (STANDS if isinstance(result, FormatsError) else self._stands)
 
 
 def _outcome(job: Callable[[], T]) -> tuple[T | FormatsError, float]:
@@ -54,7 +60,3 @@ def _outcome(job: Callable[[], T]) -> tuple[T | FormatsError, float]:
     except Exception as error:  # ours; what else was asked for stands all the same
         logger.exception("work in the background")
         return FormatsError(f"a fault of this app: {type(error).__name__}: {error}", "internal_error"), time.monotonic()
-
-
-def _stale(future: Future[tuple[T | FormatsError, float]]) -> bool:
-    return future.done() and time.monotonic() - future.result()[1] > STANDS

@@ -8,9 +8,10 @@ import gradio as gr
 
 from formats.web import components
 from formats.web.handlers import Workbench
+from formats.web.scoring import Scoring
 
 
-def build(workbench: Workbench) -> Any:
+def build(workbench: Workbench, scoring: Scoring) -> Any:
     """The component that shows answers, with empty cards for the columns that come first."""
     with gr.Tab("Compare", id="compare"):
-        return components.answer(len(workbench.opening))
+        return components.answer(len(workbench.opening), scoring.ratings)

@@ -17,7 +17,7 @@ def asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
 
 
-def answer(columns: int) -> gr.HTML:
+def answer(columns: int, ratings: Callable[[Any], JsonObject]) -> gr.HTML:
     """Shows what `Workbench.compare` returns; its event "tick" asks again while columns are still loading.
 
     The template is static: an answer's HTML is placed by answer.js and is never compiled as a template.
@@ -26,6 +26,7 @@ def answer(columns: int) -> gr.HTML:
     return gr.HTML(
         html_template=asset("answer.html").replace("@skeletons@", skeleton * columns),
         js_on_load=asset("answer.js"),
+        server_functions=[ratings],
         apply_default_css=False,
         elem_id="answer",
     )
@@ -44,6 +45,20 @@ def picker(
         server_functions=[search],
         apply_default_css=False,
         elem_id="models",
+    )
+
+
+def scores(finding: Callable[[Any], str], card: Callable[[Any], str]) -> gr.HTML:
+    """Shows what `Scoring.matrix` returns; "tick" asks again while models are being checked.
+
+    `finding` gives the HTML of a cell's proof, `card` a model's report card to download.
+    """
+    return gr.HTML(
+        html_template=asset("scores.html"),
+        js_on_load=asset("scores.js"),
+        server_functions=[finding, card],
+        apply_default_css=False,
+        elem_id="scores",
     )
 
 

@@ -81,8 +81,12 @@ def build(workbench: Workbench) -> tuple[Inputs, SamplePicker]:
                 allow_custom_value=True,
                 elem_id="chat-template",
             )
-        kwargs = _editor("kwargs", kwargs_text, lines=2, label="template options (kwargs)")
-        documents = _editor("documents", documents_text, lines=2)
+        kwargs = _editor(
+            "kwargs", kwargs_text, lines=2, label='template options (kwargs), such as {"enable_thinking": false}'
+        )
+        documents = _editor(
+            "documents", documents_text, lines=2, label='documents, such as [{"title": "...", "text": "..."}]'
+        )
     components.problem_slot("options")
     earlier = gr.JSON([], visible=False)
     inputs = Inputs(messages, tools, add, go_on, name, documents, kwargs, today, picker)

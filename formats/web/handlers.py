@@ -57,7 +57,7 @@ class Workbench:
 
     def warm(self) -> None:
         """Fetch the models that the page opens with, ahead of the first visitor."""
-        self._load(self.opening, patience=0)
+        self.load(self.opening, patience=0)
 
     def compare(
         self,
@@ -69,7 +69,7 @@ class Workbench:
         documents: Any,
         kwargs: Any,
         today: Any,
-        model_ids: Any,
+        models: Any,
         number: Any,
     ) -> JsonObject:
         """The answer that answer.js places.
@@ -86,7 +86,7 @@ class Workbench:
         }
         conversation = _conversation(texts, options, problems)
         date = _tried(_date, today, "today", problems)
-        names = _tried(_names, model_ids, "models", problems)
+        names = _tried(model_ids, models, "models", problems)
         answer: JsonObject = {
             "number": number if isinstance(number, int) else 0,
             "problems": {field: views.problem(problems[field]) if field in problems else "" for field in FIELDS},
@@ -103,7 +103,7 @@ class Workbench:
 
         Templates of strangers are rendered in the background: the other columns do not wait for one that is slow.
         """
-        models: dict[str, LoadedModel | FormatsError | None] = dict(zip(names, self._load(names), strict=True))
+        models: dict[str, LoadedModel | FormatsError | None] = dict(zip(names, self.load(names), strict=True))
         strangers = {
             name: model for name, model in models.items() if isinstance(model, LoadedModel) and not model.pinned
         }
@@ -129,7 +129,7 @@ class Workbench:
             "waiting": sum(isinstance(row, views.Waiting) for row in rows),
         }
 
-    def _load(self, names: Sequence[str], patience: float = PATIENCE) -> list[LoadedModel | FormatsError | None]:
+    def load(self, names: Sequence[str], patience: float = PATIENCE) -> list[LoadedModel | FormatsError | None]:
         return self._models.take({name: partial(self.engine.load, name) for name in names}, patience)
 
     def _render_apart(
@@ -186,9 +186,14 @@ class Workbench:
         return ([] if untouched else [list(current)]) + _rows(earlier)[:MOST_EARLIER]
 
 
-def _waiting(name: str, what: str) -> views.Waiting:
+def title(name: str) -> str:
+    """What a model is called in the catalogue, or the id itself."""
     card = catalogue.find(name)
-    return views.Waiting(name, card.title if card else name, what)
+    return card.title if card else name
+
+
+def _waiting(name: str, what: str) -> views.Waiting:
+    return views.Waiting(name, title(name), what)
 
 
 def editor_texts(conversation: JsonObject) -> list[Any]:
@@ -278,8 +283,8 @@ def _date(value: Any) -> datetime.date:
         raise FormatsError(f"{str(value)[:40]!r} is no date; write it as YYYY-MM-DD, such as 2026-11-30") from None
 
 
-def _names(value: Any) -> list[str]:
-    """The models of the comparison, each once, in their order."""
+def model_ids(value: Any) -> list[str]:
+    """The models of the comparison, each once, in their order. Raises FormatsError for what is no such list."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise FormatsError("needs a list of model ids")
     names = list(dict.fromkeys(name.strip() for name in value if name.strip()))

@@ -6,10 +6,11 @@ from typing import Any
 
 import gradio as gr
 
-from formats.web import compare_tab, conversation_panel
+from formats.web import compare_tab, conversation_panel, scores_tab
 from formats.web.components import ASSETS, asset
 from formats.web.conversation_panel import Inputs, SamplePicker
 from formats.web.handlers import Workbench
+from formats.web.scoring import Scoring
 
 # Listeners that answer at once: past the queue, and never a public endpoint.
 INSTANT: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
@@ -17,7 +18,7 @@ INSTANT: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_pr
 ASK: dict[str, Any] = {"js": "(...inputs) => window.lab.ask(inputs)", "trigger_mode": "always_last", **INSTANT}
 
 
-def build(workbench: Workbench) -> gr.Blocks:
+def build(workbench: Workbench, scoring: Scoring) -> gr.Blocks:
     """The whole page; `launch` shows it."""
     with gr.Blocks(title="Prompt Format Lab", analytics_enabled=False, fill_width=True) as page:
         gr.HTML(html_template=asset("header.html"), js_on_load=asset("header.js"), apply_default_css=False)
@@ -25,8 +26,10 @@ def build(workbench: Workbench) -> gr.Blocks:
             with gr.Column(elem_id="panel"):
                 inputs, picker = conversation_panel.build(workbench)
             with gr.Column(elem_id="results"), gr.Tabs():
-                answer = compare_tab.build(workbench)
+                answer = compare_tab.build(workbench, scoring)
+                scores = scores_tab.build(scoring)
         _wire(page, workbench, inputs, picker, answer)
+        _wire_scores(scoring, inputs, *scores)
     return page
 
 
@@ -51,11 +54,18 @@ def _wire(page: gr.Blocks, workbench: Workbench, inputs: Inputs, picker: SampleP
     ask_after(page.load(None, None, inputs.today, js="() => window.lab.today()"))
 
 
+def _wire_scores(scoring: Scoring, inputs: Inputs, tab: gr.Tab, scores: Any) -> None:
+    """Checks are asked for when their tab is opened, and when the models change; they do not depend on the chat."""
+    numbered = "(...inputs) => [...inputs.slice(0, -1), ++window.lab.number]"
+    asked = [inputs.models, gr.Number(0, visible=False)]
+    gr.on([tab.select, scores.tick, inputs.models.input], scoring.matrix, asked, scores, js=numbered, **INSTANT)
+
+
 def launch(page: gr.Blocks, **options: Any) -> Any:
     """Serve the page; everything it needs comes from this server, fonts too."""
     return page.launch(
         theme=_theme(),
-        css_paths=ASSETS / "style.css",
+        css_paths=[ASSETS / "style.css", ASSETS / "scores.css"],
         head=f"<script>{asset('head.js')}</script>",
         footer_links=[],
         ssr_mode=False,

@@ -46,6 +46,11 @@ _html = Environment(
 _html.filters["grouped"] = "{:,}".format
 
 
+def filled(name: str, **values: object) -> Markup:
+    """One of the templates in html/ with its values, all of them escaped."""
+    return Markup(_html.get_template(name).render(**values))
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A column whose model is still being fetched, and how far that has come, in words."""
@@ -60,19 +65,22 @@ def prompt(text: str, control_tokens: Iterable[str] | None) -> Markup:
 
     None for the tokens means that no tokenizer can tell them; what looks like one is then marked as a guess.
     """
-    pieces = _pattern(None if control_tokens is None else frozenset(control_tokens)).split(text)
+    found = None if control_tokens is None else frozenset(token for token in control_tokens if token and token in text)
     css = "token guess" if control_tokens is None else "token"
-    marked = (_piece(piece, css if index % 2 else "") for index, piece in enumerate(pieces) if piece)
-    return Markup("").join(marked)
+    pieces = _pattern(found).split(text)
+    return Markup("").join(_piece(piece, css if index % 2 else "") for index, piece in enumerate(pieces) if piece)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _pattern(control_tokens: frozenset[str] | None) -> re.Pattern[str]:
-    """One capturing group: an odd character, or a control token, the longest first as tokenizers do it."""
+    """One capturing group: an odd character, or a control token, the longest first as tokenizers do it.
+
+    It is made of the tokens that occur: a tokenizer has a thousand, and each alternative costs at every character.
+    """
     if control_tokens is None:
         tokens = LIKELY.pattern
     else:
-        tokens = "|".join(re.escape(token) for token in sorted(control_tokens, key=len, reverse=True) if token)
+        tokens = "|".join(re.escape(token) for token in sorted(control_tokens, key=len, reverse=True))
     return re.compile(f"([{ODD}]|{tokens})" if tokens else f"([{ODD}])")
 
 

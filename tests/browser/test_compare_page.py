@@ -151,7 +151,7 @@ def test_text_never_runs(page):
 
 def test_the_copy_button_copies_every_character(open_page):
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
-    odd = "tab\there, two  spaces, CR\r\nand \u200b\u202e\xa0 and emoji 👩🏽‍🔬 \n\n"
+    odd = "NUL \0, tab\there, two  spaces, CR\r\nand \u200b\u202e\xa0 and emoji 👩🏽‍🔬 \n\n"
     conversation = {"messages": [{"role": "user", "content": odd}], "tools": None}
     write(page, "tools", "")
     say(page, ("user", odd))
@@ -168,6 +168,7 @@ def test_white_space_is_shown_without_changing_what_is_copied(open_page):
     before = prompt(page, "llama-3.1-405b")
     page.get_by_role("button", name="White space").click()
     llama = card(page, "llama-3.1-405b")
+    llama.locator(".ws.line").first.wait_for(state="attached")
     assert llama.locator(".ws.line").count() == before.count("\n")
     assert llama.locator(".ws.space").count() > 10
     assert prompt(page, "llama-3.1-405b") == before
@@ -176,7 +177,7 @@ def test_white_space_is_shown_without_changing_what_is_copied(open_page):
     assert page.evaluate("navigator.clipboard.readText()") == before
     say(page, ("user", "Still  shown?"))
     wait_for_prompt(page, "llama-3.1-405b", "Still  shown?")
-    assert llama.locator(".ws.line").count() > 0
+    llama.locator(".ws.line").first.wait_for(state="attached")
     page.get_by_role("button", name="White space").click()
     assert page.locator(".ws").count() == 0
 

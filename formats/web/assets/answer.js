@@ -3,6 +3,7 @@
 const grid = element.querySelector("[data-slot=cards]");
 const spaces = element.querySelector("[data-action=spaces]");
 const cards = new Map(); // key -> {node, html}
+const ratings = new Map(); // key -> HTML; verdicts come after the prompts and outlive every edit
 let shown = 0; // number of the answer on the page
 
 function apply() {
@@ -18,8 +19,30 @@ function apply() {
   if (!stale) {
     element.querySelector("[data-slot=summary]").innerHTML = answer.summary;
     placeCards(answer.cards);
+    if (!answer.waiting) rate();
     showProgress(answer.cards.length - answer.waiting, answer.cards.length);
   }
+}
+
+// Asks for the verdicts that are missing, once the prompts stand, and again while some are being made.
+let rating = false;
+async function rate() {
+  const missing = [...cards.keys()].filter((key) => !ratings.has(key));
+  if (rating || !missing.length) return;
+  rating = true;
+  const answer = await server.ratings(missing).catch(() => ({ ratings: {}, waiting: 0 }));
+  rating = false;
+  for (const [key, html] of Object.entries(answer.ratings)) {
+    ratings.set(key, html);
+    const card = cards.get(key);
+    if (card) showRating(card.node, key);
+  }
+  if (answer.waiting) setTimeout(rate, 600);
+}
+
+function showRating(node, key) {
+  const slot = node.querySelector(".rating");
+  if (slot && ratings.has(key)) slot.innerHTML = ratings.get(key);
 }
 
 function showProgress(ready, all) {
@@ -56,12 +79,13 @@ function fill(card, html) {
   const focused = before !== null && document.activeElement === before;
   card.html = html;
   card.node.innerHTML = html;
+  showRating(card.node, card.node.dataset.model);
   // HTML cannot hold NUL; the DOM can, and the prompt is copied out of the DOM.
   card.node.querySelectorAll('[data-code="0"]').forEach((node) => { node.textContent = "\0"; });
   card.node.querySelector("details.source")?.toggleAttribute("open", open);
   const pre = card.node.querySelector("pre.prompt");
   if (!pre) return;
-  if (spacesShown()) markSpaces(pre);
+  if (spacesShown()) sight.observe(pre);
   pre.scrollTop = top;
   showExpand(card.node, pre);
   if (focused) pre.focus({ preventScroll: true });
@@ -77,6 +101,15 @@ function showExpand(node, pre) {
 }
 
 const spacesShown = () => spaces.getAttribute("aria-pressed") === "true";
+
+// A prompt of 100 KB has twenty thousand spaces: they are marked when the prompt comes into view.
+const sight = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (!entry.isIntersecting) continue;
+    sight.unobserve(entry.target);
+    markSpaces(entry.target);
+  }
+}, { rootMargin: "200px" });
 
 // White space is wrapped, never replaced: what is selected or copied stays the prompt.
 function markSpaces(pre) {
@@ -97,6 +130,7 @@ function markSpaces(pre) {
 
 spaces.addEventListener("click", () => {
   spaces.setAttribute("aria-pressed", String(!spacesShown()));
+  sight.disconnect();
   for (const card of cards.values()) fill(card, card.html);
 });
 
