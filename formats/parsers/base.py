@@ -152,8 +152,8 @@ def json_payload(
 
 
 def arguments_payload(reader: Reader, ends: tuple[str, ...], *, between: tuple[str, ...] = ()) -> Wait[Payload]:
-    """As `json_payload`, but `ends` right at the cursor show that no arguments were written."""
-    if (yield from reader.sees(ends, (yield from reader.past_space()))):
+    """As `json_payload`, but what may follow the arguments shows, right at the cursor, that none were written."""
+    if (yield from reader.sees(ends + between, (yield from reader.past_space()))):
         return Payload(reader.at, reader.at)
     return (yield from json_payload(reader, ends, between=between))
 

@@ -13,6 +13,7 @@ import json
 from collections.abc import Sequence
 
 from formats.parsers.base import OutputFormat, call_list, read_turn
+from formats.reading.frames import take_closer
 from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
 
@@ -24,9 +25,7 @@ def between_tokens(reader: Reader) -> Wait[bool]:
     inside = yield from reader.past_space(reader.at + len(OPEN))
     if not (yield from call_list(reader, inside, (CLOSE, OPEN, *STOPS))):
         return False
-    behind = yield from reader.past_space()
-    if (yield from reader.sees((CLOSE,), behind)):
-        reader.take("markup", behind + len(CLOSE))
+    yield from take_closer(reader, CLOSE)
     return True
 
 
