@@ -6,7 +6,7 @@ parts are, then what the tools say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from formats.reading import json_text
@@ -65,9 +65,20 @@ def _as_object(arguments: Any, whole: bool) -> tuple[JsonObject | None, CallProb
 
 def find_schema(tools: Sequence[ToolDefinition], name: str | None) -> JsonObject | None:
     """The JSON Schema of a tool's parameters, {} where it states none, None where no tool has the name."""
-    for tool in tools:
-        function = tool.get("function") if isinstance(tool, Mapping) else None
-        if isinstance(function, Mapping) and function.get("name") == name:
+    for function in _functions(tools):
+        if function.get("name") == name:
             parameters = function.get("parameters")
             return parameters if isinstance(parameters, dict) else {}
     return None
+
+
+def tool_names(tools: Sequence[ToolDefinition]) -> tuple[str, ...]:
+    return tuple(name for function in _functions(tools) if isinstance(name := function.get("name"), str) and name)
+
+
+def _functions(tools: Sequence[ToolDefinition]) -> Iterator[Mapping[str, Any]]:
+    """What the tools define; a tool that is not of the usual shape defines nothing."""
+    for tool in tools:
+        function = tool.get("function") if isinstance(tool, Mapping) else None
+        if isinstance(function, Mapping):
+            yield function
