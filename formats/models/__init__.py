@@ -39,6 +39,7 @@ class TokenizerFile:
 
     source: PackageFile
     format: str = "tokenizer.json"  # or a rule of formats/snapshot for files in another shape
+    config: PackageFile | None = None  # a tokenizer_config.json that adds tokens which tokenizer.json lacks
     added_tokens: Mapping[str, str] = field(default_factory=dict)  # reserved token -> the token in its place
     uncounted: str | None = None  # a pattern of texts whose count is not to be had from this file ...
     uncounted_reason: str = ""  # ... and why
@@ -74,7 +75,8 @@ def _template(table: dict[str, Any]) -> PackageFile | Reconstruction:
 
 def _tokenizer(table: dict[str, Any]) -> TokenizerFile:
     source = PackageFile(**{key: table.pop(key) for key in ("package", "file", "sha256", "member") if key in table})
-    return TokenizerFile(source, **table)
+    config = table.pop("config", None)
+    return TokenizerFile(source, config=PackageFile(**config) if config is not None else None, **table)
 
 
 def read_card(path: Path) -> ModelCard:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from formats.errors import FormatsError, ModelError
-from formats.models import CARDS, ModelCard, PackageFile, Reconstruction, TokenizerFile
+from formats.models import CARDS, ModelCard, PackageFile, Reconstruction, TokenizerFile, find
 from formats.snapshot import packages, templates, vocabulary
 from formats.snapshot.templates import Entry, known_sha256, placeholders, search
 from formats.tokens import TokenizerFast
@@ -99,7 +99,7 @@ def load_template(name: str) -> LoadedModel:
             f"no template of {templates.PACKAGE} is called {wanted!r}{nearest(wanted, names())}", "not_found"
         )
     text = templates.text(entry.file)
-    card = _card_of(entry)
+    card = _card_of(entry, wanted)
     special = card.special_tokens if card is not None else placeholders(text)
     tokenizer, missing, tokenizer_files = _tokenizer(card.tokenizer) if card is not None else (None, UNKNOWN_OWNER, ())
     return LoadedModel(
@@ -157,7 +157,8 @@ def _tokenizer(file: TokenizerFile | None) -> tuple[Tokenizer | None, str | None
     tokenizer: Tokenizer = TokenizerFast(vocabulary.load(file))
     if file.uncounted is not None:
         tokenizer = Countable(tokenizer, file.uncounted, file.uncounted_reason)
-    return tokenizer, None, (packages.source_file("tokenizer", file.source),)
+    config = (packages.source_file("config", file.config),) if file.config is not None else ()
+    return tokenizer, None, (packages.source_file("tokenizer", file.source), *config)
 
 
 def _read_template(source: PackageFile | Reconstruction) -> tuple[str, tuple[SourceFile, ...]]:
@@ -166,22 +167,28 @@ def _read_template(source: PackageFile | Reconstruction) -> tuple[str, tuple[Sou
     return source.text, ()
 
 
-def _card_of(entry: Entry) -> ModelCard | None:
-    """The card about the very repository that a template was taken from.
+def _card_of(entry: Entry, wanted: str) -> ModelCard | None:
+    """The card about the very model that was asked for.
 
     A shared text alone is no proof: fine-tunes keep a template and change their tokens.
     """
-    for card in CARDS.values():
-        if entry.repo in card.ids or (entry.repo is None and entry.name in [id.replace("/", "-") for id in card.ids]):
-            return card
-    return None
+    if _is_alias(entry, wanted):
+        return find(wanted)
+    if entry.repo is not None:
+        return find(entry.repo)
+    return next((card for card in CARDS.values() for id in card.ids if id.replace("/", "-") == entry.name), None)
+
+
+def _is_alias(entry: Entry, wanted: str) -> bool:
+    own = {entry.name.casefold(), (entry.repo or "").casefold()}
+    return wanted.casefold() not in own
 
 
 def _note(entry: Entry, wanted: str, stand_ins: Mapping[str, str]) -> str:
     notes = []
     if entry.origin == "llama.cpp":
         notes.append("llama.cpp's copy")
-    if wanted.casefold() in {alias.casefold() for alias in entry.aliases if alias != entry.repo}:
+    if _is_alias(entry, wanted):
         notes.append(f"the text that {wanted} shares")
     if stand_ins:
         notes.append(f"nobody here knows its special tokens: {', '.join(stand_ins.values())} stand in their places")

@@ -16,8 +16,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from tokenizers import AddedToken, Tokenizer, models
 
@@ -28,32 +31,49 @@ CACHE_VARIABLE = "FORMATS_CACHE"
 STORED_FORM = 1  # changes when the files below mean something else
 
 _LOCK = threading.Lock()
-_BPE: dict[str, models.BPE] = {}  # by the hash of its stored form
+_BPE: dict[str, models.BPE] = {}  # what was built so far, by the hash of its kept form
 
 
 def load(file: TokenizerFile) -> Tokenizer:
     """A tokenizer of the caller's own; ModelError where the package is missing or its file has changed."""
-    data = packages.read(file.source)  # checked every time: a stored conversion must not hide a changed package
+    data = packages.read(file.source)  # checked every time: a kept conversion must not hide a changed package
     key = _key(file)
     with _LOCK:
-        tokenizer = _stored(key)
-        if tokenizer is None:
-            tokenizer = FORMATS[file.format](data, file)
-            _store(key, tokenizer)
-            tokenizer = _stored(key) or tokenizer
-    return tokenizer
+        try:
+            return _built(_Parts(**json.loads(_read(key))))
+        except (OSError, ValueError):  # not there, or broken
+            whole = FORMATS[file.format](data, file)
+        if not _is_plain_bpe(whole["model"]):
+            return Tokenizer.from_str(json.dumps(whole))
+        parts, model = _parts(whole)
+        with suppress(OSError):  # a folder that cannot be written costs time, the next time
+            _write(parts.model, model)
+            _write(key, json.dumps(asdict(parts)))
+        return _built(parts, model)
 
 
-# From the package's form to the library's.
+# From the package's form to that of tokenizer.json.
 
 
-def _tokenizer_json(data: bytes, file: TokenizerFile) -> Tokenizer:
-    return Tokenizer.from_buffer(data)
+def _tokenizer_json(data: bytes, file: TokenizerFile) -> dict[str, Any]:
+    if file.config is None:
+        return _parsed(data)
+    from transformers import PreTrainedTokenizerFast  # slow to import, and only the first run needs it
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "tokenizer.json").write_bytes(data)
+        Path(folder, "tokenizer_config.json").write_bytes(packages.read(file.config))
+        return _parsed(PreTrainedTokenizerFast.from_pretrained(folder).backend_tokenizer.to_str())
 
 
-def _ranks(data: bytes, pattern: str, special_tokens: list[str], file: TokenizerFile) -> Tokenizer:
+def _parsed(text: bytes | str) -> dict[str, Any]:
+    whole: dict[str, Any] = json.loads(text)
+    return whole
+
+
+def _ranks(data: bytes, pattern: str, special_tokens: list[str], file: TokenizerFile) -> dict[str, Any]:
     """A tiktoken rank file: base64 of the token's bytes, a space, its rank, one a line; special tokens come after."""
-    from transformers.convert_slow_tokenizer import TikTokenConverter  # slow to import, and only the first run needs it
+    from transformers.convert_slow_tokenizer import TikTokenConverter  # slow to import, as above
 
     class Converter(TikTokenConverter):  # type: ignore[misc]
         def load_tiktoken_bpe(self, tiktoken_url: str) -> dict[bytes, int]:
@@ -62,8 +82,7 @@ def _ranks(data: bytes, pattern: str, special_tokens: list[str], file: Tokenizer
             return {base64.b64decode(token): int(rank) for token, rank in lines}
 
     tokens = [file.added_tokens.get(token, token) for token in special_tokens]
-    tokenizer: Tokenizer = Converter(pattern=pattern, extra_special_tokens=tokens).converted()
-    return tokenizer
+    return _parsed(Converter(pattern=pattern, extra_special_tokens=tokens).converted().to_str())
 
 
 LLAMA3_PATTERN = (
@@ -124,26 +143,25 @@ def _reserved(number: int) -> str:
     return f"<|reserved_special_token_{number}|>"
 
 
-def _llama3(data: bytes, file: TokenizerFile) -> Tokenizer:
+def _llama3(data: bytes, file: TokenizerFile) -> dict[str, Any]:
     return _ranks(data, LLAMA3_PATTERN, llama3_special_tokens(), file)
 
 
-def _llama4(data: bytes, file: TokenizerFile) -> Tokenizer:
+def _llama4(data: bytes, file: TokenizerFile) -> dict[str, Any]:
     return _ranks(data, LLAMA4_PATTERN, llama4_special_tokens(), file)
 
 
-def _tekken(data: bytes, file: TokenizerFile) -> Tokenizer:
+def _tekken(data: bytes, file: TokenizerFile) -> dict[str, Any]:
     from transformers.integrations.mistral import convert_tekken_tokenizer  # slow to import, as above
 
     with tempfile.TemporaryDirectory() as folder:  # the bytes that were checked, under the name it wants to see
         path = Path(folder, "tekken.json")
         path.write_bytes(data)
         # A template of its own is not wanted: the empty one keeps it from being made.
-        tokenizer: Tokenizer = convert_tekken_tokenizer(str(path), chat_template="").backend_tokenizer
-    return tokenizer
+        return _parsed(convert_tekken_tokenizer(str(path), chat_template="").backend_tokenizer.to_str())
 
 
-FORMATS: Mapping[str, Callable[[bytes, TokenizerFile], Tokenizer]] = {
+FORMATS: Mapping[str, Callable[[bytes, TokenizerFile], dict[str, Any]]] = {
     "tokenizer.json": _tokenizer_json,
     "llama3": _llama3,
     "llama4": _llama4,
@@ -151,7 +169,44 @@ FORMATS: Mapping[str, Callable[[bytes, TokenizerFile], Tokenizer]] = {
 }
 
 
-# The cache folder: one small file per tokenizer, and one per distinct vocabulary.
+# What is kept: one small file per tokenizer, and one per distinct vocabulary.
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A tokenizer without its vocabulary and merges."""
+
+    model: str  # the key of the file that holds those
+    rest: str  # tokenizer.json with an empty model and no added tokens
+    added_tokens: list[dict[str, Any]]  # in the order of their ids, which follow from it
+
+
+def _is_plain_bpe(model: Mapping[str, Any]) -> bool:
+    return model["type"] == "BPE" and sorted(model["vocab"].values()) == list(range(len(model["vocab"])))
+
+
+def _parts(whole: dict[str, Any]) -> tuple[_Parts, str]:
+    """A tokenizer.json in two: its parts, and the body of the file that they name."""
+    options = {name: value for name, value in whole["model"].items() if value is not None and name != "type"}
+    ids, merges = options.pop("vocab"), options.pop("merges")
+    pairs = (merge.split(" ") if isinstance(merge, str) else merge for merge in merges)
+    left, right = zip(*pairs, strict=True)
+    model = json.dumps([options, sorted(ids, key=ids.__getitem__), left, right], ensure_ascii=False)
+    added = [{name: value for name, value in token.items() if name != "id"} for token in whole["added_tokens"]]
+    rest = json.dumps({**whole, "model": {"type": "BPE", "vocab": {}, "merges": []}, "added_tokens": []})
+    return _Parts(hashlib.sha256(model.encode()).hexdigest(), rest, added), model
+
+
+def _built(parts: _Parts, model: str | None = None) -> Tokenizer:
+    """The tokenizer; OSError or ValueError where the file that its parts name is missing or broken."""
+    if parts.model not in _BPE:
+        options, vocabulary, left, right = json.loads(_read(parts.model) if model is None else model)
+        ids = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+        _BPE[parts.model] = models.BPE(ids, list(zip(left, right, strict=True)), **options)
+    tokenizer = Tokenizer.from_str(parts.rest)
+    tokenizer.model = _BPE[parts.model]
+    tokenizer.add_tokens([AddedToken(**token) for token in parts.added_tokens])
+    return tokenizer
 
 
 def cache_folder() -> Path:
@@ -172,64 +227,26 @@ def _key(file: TokenizerFile) -> str:
     parts = [
         STORED_FORM,
         *(file.source.package, version(file.source.package), file.source.file, file.source.sha256),
-        *(file.format, sorted(file.added_tokens.items())),
+        *(file.format, sorted(file.added_tokens.items()), file.config.sha256 if file.config is not None else None),
         *(version(library) for library in ("transformers", "tokenizers")),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _store(key: str, tokenizer: Tokenizer) -> None:
-    """Keep a conversion, if it is a plain BPE and the folder can be written; else only time is lost."""
-    whole = json.loads(tokenizer.to_str())
-    options = {name: value for name, value in whole["model"].items() if value is not None}
-    if options.pop("type") != "BPE":
-        return
-    ids, merges = options.pop("vocab"), options.pop("merges")
-    vocabulary = sorted(ids, key=ids.__getitem__)
-    if [ids[token] for token in vocabulary] != list(range(len(ids))):
-        return
-    model = json.dumps([options, vocabulary, *map(list, zip(*merges, strict=True))], ensure_ascii=False)
-    model_key = hashlib.sha256(model.encode()).hexdigest()
-    added = [{name: value for name, value in token.items() if name != "id"} for token in whole["added_tokens"]]
-    rest = json.dumps({**whole, "model": {"type": "BPE", "vocab": {}, "merges": []}, "added_tokens": []})
-    kept = json.dumps({"model": model_key, "rest": rest, "added_tokens": added}, ensure_ascii=False)
-    try:
-        _write(cache_folder() / f"{model_key}.json", model)
-        _write(cache_folder() / f"{key}.json", kept)
-    except OSError:
-        return
-
-
-def _stored(key: str) -> Tokenizer | None:
-    """A kept conversion; None where there is none, or a broken one."""
-    try:
-        kept = json.loads(_read(cache_folder() / f"{key}.json"))
-        if kept["model"] not in _BPE:
-            options, vocabulary, left, right = json.loads(_read(cache_folder() / f"{kept['model']}.json"))
-            merges = list(zip(left, right, strict=True))
-            _BPE[kept["model"]] = models.BPE(
-                dict(zip(vocabulary, range(len(vocabulary)), strict=True)), merges, **options
-            )
-        tokenizer = Tokenizer.from_str(kept["rest"])
-        tokenizer.model = _BPE[kept["model"]]
-        tokenizer.add_tokens([AddedToken(**token) for token in kept["added_tokens"]])
-    except (OSError, ValueError):
-        return None
-    return tokenizer
-
-
-def _write(path: Path, body: str) -> None:
+def _write(key: str, body: str) -> None:
     """The body under its own hash, moved into place whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
     data = body.encode()
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        part = Path(folder, path.name)
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        part = Path(temporary, key)
         part.write_bytes(hashlib.sha256(data).hexdigest().encode() + b"\n" + data)
-        part.replace(path)
+        part.replace(folder / f"{key}.json")
 
 
-def _read(path: Path) -> bytes:
+def _read(key: str) -> bytes:
     """The body; OSError where there is none, ValueError where it is not what was written."""
+    path = cache_folder() / f"{key}.json"
     digest, _, data = path.read_bytes().partition(b"\n")
     if hashlib.sha256(data).hexdigest().encode() != digest:
         raise ValueError(f"{path} is broken")
