@@ -22,6 +22,7 @@ from formats.errors import FormatsError, Stopped, TemplateRefused
 from formats.types import Conversation
 
 CLOCK = "strftime_now"  # the only thing a template can read the clock with
+LONGEST_READ = 200_000  # characters of a template whose code is told from its text; Jinja's lexer can be slow
 
 _today: ContextVar[datetime.date | None] = ContextVar("today", default=None)
 
@@ -91,8 +92,8 @@ def reads_clock(template: str) -> bool:
 
     Sound, since Jinja's sandbox offers no other way to it; a template that names it need not call it every time.
     """
-    if CLOCK not in template:
-        return False
+    if CLOCK not in template or len(template) > LONGEST_READ:
+        return CLOCK in template
     try:
         tokens = list(jinja2.Environment().lex(template))
     except jinja2.TemplateSyntaxError:  # it renders nothing, so it reads nothing

@@ -4,6 +4,8 @@ import datetime
 import hashlib
 import logging
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -155,4 +157,7 @@ def test_a_model_of_the_catalogue(sandbox):
 
 
 def test_versions_name_all_that_has_a_say():
-    assert set(versions()) == {"prompt-format-lab", "transformers", "jinja2", "tokenizers", "huggingface-hub"}
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = dict(versions())
+    assert found.pop(project["name"]) == project["version"]
+    assert set(found) == {"transformers", "jinja2", "tokenizers", "huggingface-hub"}
