@@ -208,7 +208,9 @@ def _without_last_brace(reader: Reader, start: int) -> Payload:
 def _unreadable(reader: Reader, start: int, ends: tuple[str, ...], scanner: JsonScanner, outer: int) -> Wait[Payload]:
     """A value that is not even nearly JSON, or is cut off: it goes up to the frame's end, if there is one."""
     cut_off = reader.at == reader.size
-    lost = json_text.lost_quote(reader.slice(scanner.string_start, reader.at), ends, scanner.depth + outer)
+    lost = None
+    if scanner.depth:
+        lost = json_text.lost_quote(reader.slice(scanner.string_start, reader.at), ends, scanner.depth + outer)
     if lost is not None:
         reader.move(scanner.string_start + lost)
     elif not cut_off:

@@ -42,7 +42,7 @@ class JsonScanner:
     done: bool = False
     broken: bool = False
     in_string: bool = False
-    string_start: int = 0  # of the last string, or of the value if none began; as `scan` counts from its `base`
+    string_start: int = -1  # of the last string, or of the object or list itself; as `scan` counts from its `base`
     refused: int = 0  # characters of the word that broke it, which have been passed over
     _stack: list[str] = field(default_factory=list)
     _expect: str = "value"  # value, first_value, next_value, key, first_key, next_key, colon, comma
