@@ -96,7 +96,9 @@ function showExpand(node, pre) {
   const button = node.querySelector("button.expand");
   const expanded = node.hasAttribute("data-expanded");
   button.hidden = !expanded && pre.scrollHeight <= pre.clientHeight + 2;
+  const name = button.getAttribute("aria-label").replace(button.textContent, "");
   button.textContent = expanded ? "Collapse" : "Expand";
+  button.setAttribute("aria-label", button.textContent + name);
   button.setAttribute("aria-expanded", String(expanded));
 }
 
