@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
-from formats.parsers.base import Handler, Payload, named_call, partial_payload, payload_at
+from formats.parsers.base import ARGUMENT_KEYS, NAME_KEYS, Handler, Payload, named_call, partial_payload, payload_at
 from formats.reading import json_text
 from formats.reading.json_text import JsonScanner
 from formats.reading.objects import CallFinder
@@ -18,6 +19,17 @@ _FOLLOW = (*SEPARATORS, "]", FENCE, "{")  # what shows that a call has ended in 
 _QUOTES = ('"', "'")
 _NOT_INFO = re.compile(r"[^\w+-]")
 _NOT_CLOSING, _NOT_CLOSING_OR_SPACE = re.compile(r"[^}]"), re.compile(r"[^}\s]")
+
+
+class CallKeys(TypedDict):
+    """The keys under which an object holds the parts of a call, the first that is there counts."""
+
+    name_keys: tuple[str, ...]
+    argument_keys: tuple[str, ...]
+    id_keys: tuple[str, ...]
+
+
+KEYS = CallKeys(name_keys=NAME_KEYS, argument_keys=ARGUMENT_KEYS, id_keys=("id",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +50,10 @@ class ObjectsInText:
     that is no call is text, unchanged; calls that it holds count.
     """
 
-    def __init__(self, ends: tuple[str, ...] = ()) -> None:
+    def __init__(self, ends: tuple[str, ...], keys: CallKeys = KEYS, problem: CallProblem | None = None) -> None:
         self.ends = ends  # what ends a call that is cut off: stop tokens, a wrapper's closer
+        self.keys = keys
+        self.problem = problem  # what is wrong with the frame of all calls
         self._looks: dict[int, _Look] = {}
         self._opened_in_text = False
 
@@ -95,7 +109,8 @@ class ObjectsInText:
         yield from self._close(reader, closers)
 
     def _call(self, reader: Reader, *, stray: bool) -> Wait[None]:
-        named_call(reader, (yield from bare_payload(reader, self.ends, stray=stray)))
+        payload = yield from bare_payload(reader, self.ends, stray=stray)
+        named_call(reader, payload, problem=self.problem, **self.keys)
 
     def _next(self, reader: Reader, certain: bool) -> Wait[bool]:
         """Move to the call that follows, if there is one; there, an object that is cut off must be one."""
@@ -140,7 +155,7 @@ class ObjectsInText:
 
     def _find_calls(self, reader: Reader) -> Wait[None]:
         start = reader.at
-        finder = CallFinder()
+        finder = CallFinder(name_keys=self.keys["name_keys"], argument_keys=self.keys["argument_keys"])
         state = yield from reader.json(finder)
         if finder.is_call:
             self._looks[start] = _Look(True)

@@ -288,7 +288,8 @@ def call_list(
         if mark != ",":
             call((yield from json_payload(reader, ends + next_calls, between=(",", "]"), outer=1)), problem)
         reader.take("markup", (yield from reader.past_space(reader.at + (mark == ","))))
-    reader.take("markup", reader.at + len(mark))
+    if mark == "]":
+        reader.take("markup", reader.at + 1)
     return True
 
 
