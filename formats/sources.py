@@ -166,7 +166,7 @@ def _load_repo(repo: str, revision: str | None, token: str | None) -> LoadedMode
     problem: ModelError | None = None
     if hub.is_reachable():
         try:
-            return _dressed(hub.load(repo, revision or pinned, token), repo, card)
+            return _dressed(_from_hub(repo, revision, pinned, token), repo, card)
         except ModelError as error:
             problem = error
     if token is None and (cached := hub.load_cached(repo, revision or pinned)) is not None:
@@ -177,6 +177,18 @@ def _load_repo(repo: str, revision: str | None, token: str | None) -> LoadedMode
         if snapshot.has(repo):
             return _noted(snapshot.load_template(repo), problem)
     raise _failure(repo, revision, problem)
+
+
+def _from_hub(repo: str, revision: str | None, pinned: str | None, token: str | None) -> LoadedModel:
+    """At the revision asked for, else the card's; where the Hub does not know the card's, what it has now."""
+    try:
+        return hub.load(repo, revision or pinned, token)
+    except ModelError as error:
+        if error.kind != "bad_revision" or revision is not None or pinned is None:
+            raise
+    model = hub.load(repo, None, token)
+    note = "; ".join(part for part in (f"the Hub has no revision {pinned}: this is main", model.source.note) if part)
+    return replace(model, source=replace(model.source, note=note))
 
 
 def _dressed(model: LoadedModel, repo: str, card: ModelCard | None) -> LoadedModel:

@@ -79,10 +79,11 @@ def failure(name: str, **options) -> ModelError:
 
 
 def test_a_model_is_shown_exactly_as_the_hub_has_it(server):
-    repository = server.add("Qwen/Qwen3-8B", qwen3_files())
+    revision = CARDS["qwen3"].revision
+    server.add("Qwen/Qwen3-8B", qwen3_files(), revisions={"main": "f" * 40, "older": revision})
     model = sources.load("qwen3")
     offline = snapshot.load(CARDS["qwen3"])
-    assert (model.source.kind, model.source.repo, model.source.revision) == ("hub", "Qwen/Qwen3-8B", repository.commit)
+    assert (model.source.kind, model.source.repo, model.source.revision) == ("hub", "Qwen/Qwen3-8B", revision)
     assert dict(model.templates) == dict(offline.templates)
     assert model.source.template_sha256 == offline.source.template_sha256
     assert dict(model.special_tokens) == dict(offline.special_tokens)
@@ -120,6 +121,15 @@ def test_a_revision_is_a_branch_a_tag_or_a_commit(server):
     assert sources.load(f"org/tiny@{commit}").source.revision == commit
     error = failure("org/tiny@v9")
     assert error.kind == "bad_revision" and "'v9'" in error.message
+
+
+def test_a_card_whose_revision_is_gone_shows_what_is_there(server):
+    repository = server.add("Qwen/Qwen3-8B", TINY)
+    model = sources.load("qwen3")
+    assert (model.source.kind, model.source.revision) == ("hub", repository.commit)
+    assert f"no revision {CARDS['qwen3'].revision}: this is main" in model.source.note
+    server.add("Qwen/Qwen3-0.6B", TINY)
+    assert sources.load("Qwen/Qwen3-0.6B").source.note == "", "another size has no revision of the card's"
 
 
 def test_a_repository_that_moved_says_so(server):
