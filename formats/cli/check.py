@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json and args.markdown:
         print("check: --json and --markdown exclude each other", file=sys.stderr)
         return 2
-    loaded = sources.load_many(args.models)
+    loaded = sources.load_many(args.models, allow_files=True)
     with Sandbox() as sandbox:
         judged = [_judge(name, model, sandbox) for name, model in zip(args.models, loaded, strict=True)]
     verdicts = [v for v in judged if isinstance(v, Verdict)]
