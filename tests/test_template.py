@@ -5,6 +5,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 
@@ -134,3 +136,29 @@ def test_choose_says_what_there_is():
         choose({}, CHAT)
     with pytest.raises(TemplateRefused, match="multiple chat templates with no default"):
         choose({"tool_use": "T"}, CHAT)
+
+
+PIECES = [
+    "{{ ",
+    " }}",
+    "{% ",
+    " %}",
+    "{# ",
+    "messages",
+    "[0]",
+    ".content",
+    " | ",
+    "tojson",
+    "for x in ",
+    "endfor",
+    "'",
+    "1",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join))
+def test_any_template_renders_or_is_refused(template):
+    try:
+        assert isinstance(prompt(template), str)
+    except FormatsError as error:
+        assert error.kind == "template_refused"
