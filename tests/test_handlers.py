@@ -16,6 +16,7 @@ from formats.web.background import STANDS, Background
 from formats.web.engine import Engine
 from formats.web.handlers import Workbench, editor_texts
 from formats.web.pretty import pretty
+from formats.web.scoring import Scoring
 
 HELLO = '[{"role": "user", "content": "Hello."}]'
 LIGHT = ["grok-2", "gemma-3-27b"]  # no vocabulary to load
@@ -44,7 +45,7 @@ def ask(workbench, messages=HELLO, models=LIGHT, until_ready=True, **changes):
         "documents": "",
         "kwargs": "",
         "today": "2026-11-30",
-        "model_ids": models,
+        "models": models,
         "number": 7,
     } | changes
     for _ in range(200):
@@ -87,11 +88,14 @@ def test_what_is_wrong_stands_at_its_own_field_and_leaves_the_columns(workbench,
     assert [name for name, problem in answer["problems"].items() if problem] == [field]
 
 
-@pytest.mark.parametrize("value", [None, 3, {"a": []}, ["x"], "x" * (handlers.MOST_CHARACTERS + 1)])
-@pytest.mark.parametrize("field", ["messages", "tools", "documents", "kwargs", "model_ids", "today", "chat_template"])
+@pytest.mark.parametrize(
+    "value", [None, 3, {"a": []}, ["x"], ["\ud800"], "\ud800", "x" * (handlers.MOST_CHARACTERS + 1)]
+)
+@pytest.mark.parametrize("field", ["messages", "tools", "documents", "kwargs", "models", "today", "chat_template"])
 def test_raw_requests_of_any_shape_get_an_answer(workbench, field, value):
     answer = ask(workbench, **{field: value}, until_ready=False)
     assert set(answer) == {"number", "problems", "summary", "cards", "waiting"}
+    assert len(json.dumps(answer, ensure_ascii=False).encode()) < 100_000
 
 
 def test_one_model_that_cannot_be_had_costs_no_other(workbench):
@@ -188,7 +192,7 @@ def test_search_finds_the_catalogue_first_and_takes_any_hub_id(workbench):
 
 
 def test_no_listener_is_a_public_endpoint(workbench):
-    blocks = page.build(workbench)
+    blocks = page.build(workbench, Scoring(workbench))
     listeners = [fn for fn in blocks.fns.values() if fn.fn is not None]
     assert len(listeners) >= 5
     assert all(fn.api_visibility == "private" and fn.queue is False for fn in listeners)

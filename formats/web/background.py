@@ -25,6 +25,7 @@ class Background(Generic[T]):
         self._kept, self._stands = kept, stands
         self._lock = Lock()
         self._futures: OrderedDict[Hashable, Future[tuple[T | FormatsError, float]]] = OrderedDict()
+        self._asked: dict[Hashable, float] = {}  # when the job of a key was first asked for, on the monotonic clock
 
     def take(self, jobs: Mapping[Hashable, Callable[[], T]], patience: float) -> list[T | FormatsError | None]:
         """The result of each job, in order, after at most `patience` seconds; None where it is not done.
@@ -35,14 +36,20 @@ class Background(Generic[T]):
         wait(futures, timeout=patience)
         return [future.result()[0] if future.done() else None for future in futures]
 
+    def seconds(self, key: Hashable) -> float:
+        """How long ago the job of a key was asked for."""
+        return time.monotonic() - self._asked.get(key, time.monotonic())
+
     def _future(self, key: Hashable, job: Callable[[], T]) -> Future[tuple[T | FormatsError, float]]:
         with self._lock:
             future = self._futures.get(key)
             if future is None or self._stale(future):
                 future = self._futures[key] = self._pool.submit(_outcome, job)
+                self._asked[key] = time.monotonic()
             self._futures.move_to_end(key)
             while len(self._futures) > self._kept:
-                self._futures.popitem(last=False)
+                dropped, _ = self._futures.popitem(last=False)
+                del self._asked[dropped]
             return future
 
     def _stale(self, future: Future[tuple[T | FormatsError, float]]) -> bool:

@@ -52,7 +52,7 @@ class Workbench:
     def __init__(self, engine: Engine, samples: Sequence[Sample]) -> None:
         self.engine = engine
         self.samples = {sample.name: sample for sample in samples}
-        self._models: Background[LoadedModel] = Background("load", workers=4, kept=MODELS_KEPT)
+        self._models: Background[LoadedModel] = Background("load", workers=8, kept=MODELS_KEPT)
         self._strangers: Background[Column] = Background("render", workers=16, kept=COLUMNS_KEPT)
 
     def warm(self) -> None:
@@ -118,7 +118,7 @@ class Workbench:
         rows: list[Column | views.Waiting] = []
         for name, model in models.items():
             if model is None:
-                rows.append(_waiting(name, "Fetching template and tokenizer ..."))
+                rows.append(_waiting(name, f"Fetching template and tokenizer, {self._models.seconds(name):.0f} s"))
             elif name in strangers:
                 rows.append(apart[name] or _waiting(name, "Rendering ..."))
             else:
@@ -234,12 +234,15 @@ def _conversation(
     if problems:
         return None
     try:
+        for name, value in options.items():
+            if isinstance(value, str):
+                _check_name(value, name)
         return conversations.from_json(
             {"messages": messages, "tools": tools, "options": {**options, "documents": documents, "kwargs": kwargs}}
         )
-    except BadConversation as error:
-        field = next((field for path, field in EDITORS.items() if error.path.startswith(path)), "options")
-        problems[field] = error
+    except FormatsError as error:
+        path = error.path if isinstance(error, BadConversation) else ""
+        problems[next((field for start, field in EDITORS.items() if path.startswith(start)), "options")] = error
         return None
 
 
@@ -280,7 +283,7 @@ def _date(value: Any) -> datetime.date:
     try:
         return datetime.date.fromisoformat(str(value).strip())
     except ValueError:
-        raise FormatsError(f"{str(value)[:40]!r} is no date; write it as YYYY-MM-DD, such as 2026-11-30") from None
+        raise FormatsError(f"{ascii(value)[:40]} is no date; write it as YYYY-MM-DD, such as 2026-11-30") from None
 
 
 def model_ids(value: Any) -> list[str]:
@@ -290,7 +293,12 @@ def model_ids(value: Any) -> list[str]:
     names = list(dict.fromkeys(name.strip() for name in value if name.strip()))
     if not 1 <= len(names) <= MOST_MODELS:
         raise FormatsError(f"choose 2 to {MOST_MODELS} models; there are {len(names)}")
-    too_long = next((name for name in names if len(name) > LONGEST_NAME), None)
-    if too_long:
-        raise FormatsError(f"{too_long[:40]}... is too long to be a model id")
+    for name in names:
+        _check_name(name, "a model id")
     return names
+
+
+def _check_name(text: str, what: str) -> None:
+    """One line of a size to be repeated in an answer, and no half characters, which no answer could carry."""
+    if len(text) > LONGEST_NAME or not text.isprintable():
+        raise FormatsError(f"{text[:40]!a} ({len(text):,} characters) cannot be {what}")
