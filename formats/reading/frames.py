@@ -8,15 +8,15 @@ from formats.types import CallProblem
 NAME_LIMIT = 200  # characters: longer than any name or header, and as much text as is held back for one
 
 
-def near(reader: Reader, strings: tuple[str, ...], start: int) -> Wait[int | None]:
-    """Where the first of the strings stands, if it is in the line of `start` and within 200 characters of it.
+def near(reader: Reader, strings: tuple[str, ...], start: int, *, in_line: bool = True) -> Wait[int | None]:
+    """Where the first of the strings stands, if it is within 200 characters of `start`, and in its line.
 
     The end of the output, if that comes first; None if neither does.
     """
     looked_for = marks(strings)
     while True:
         text = reader.peek(start, NAME_LIMIT + looked_for.longest)
-        line = text.partition("\n")[0]
+        line = text.partition("\n")[0] if in_line else text
         match = looked_for.found.search(text)
         if match and match.start() <= min(len(line), NAME_LIMIT):
             undecided = match.end() == len(text) and not reader.ended  # a longer one may begin where it does
