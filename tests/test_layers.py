@@ -41,6 +41,7 @@ ONLY_IN = {
     "pebble": {"sandbox", "audit"},
     "requests": set(),
     "httpx": set(),
+    "httpx2": {"hub"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

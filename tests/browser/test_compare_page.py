@@ -303,3 +303,34 @@ def test_the_date_is_an_input(page):
     assert page.locator("#date input").input_value() == datetime.date.today().isoformat()
     page.locator("#date input").fill("1999-12-31")
     card(page, "llama-4").get_by_text("given 1999-12-31").wait_for()
+
+
+def test_a_row_of_the_summary_leads_to_its_card(page):
+    page.locator(".summary").get_by_role("button", name="Grok 2").click()
+    page.wait_for_function("document.activeElement.getAttribute('aria-label') === 'Prompt of Grok 2'")
+    card(page, "grok-2").locator("pre.prompt").wait_for()
+    assert card(page, "grok-2").evaluate("node => node.getBoundingClientRect().top < innerHeight")
+
+
+def test_a_long_prompt_scrolls_in_its_card_until_it_is_expanded(page):
+    fits = "node => node.scrollHeight <= node.clientHeight + 2"
+    hermes = card(page, "hermes-3-llama-3.1-405b")
+    assert not hermes.locator("pre.prompt").evaluate(fits)
+    hermes.get_by_role("button", name="Expand").click()
+    assert hermes.locator("pre.prompt").evaluate(fits)
+    hermes.get_by_role("button", name="Collapse").click()
+    assert not hermes.locator("pre.prompt").evaluate(fits)
+    assert not card(page, "deepseek-r1").get_by_role("button", name="Expand").is_visible()
+
+
+def test_models_are_chosen_by_keyboard_alone(page):
+    page.locator("#models input").focus()
+    page.keyboard.type("smollm3")
+    page.get_by_role("option", name="SmolLM3").first.wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelectorAll('article.card').length === 10")
+    page.keyboard.press("Backspace")
+    page.wait_for_function("document.querySelectorAll('article.card').length === 9")
+    page.keyboard.type("zzz")
+    page.keyboard.press("Escape")
+    assert page.locator("#models input").input_value() == "zzz"
