@@ -46,9 +46,10 @@ DATE = datetime.date(2024, 7, 26)
 class WrittenCall:
     """What a template writes for an assistant turn with one call."""
 
-    texts: tuple[str, ...]  # behind the generation prompt, and behind the prompt without it
+    cuts: tuple[
+        tuple[str, str], ...
+    ]  # (text, the end of the prompt before it that a parser must know), the whole turn last
     arguments_as: Literal["object", "text"]
-    prompt_suffix: str
 
 
 def detect(templates: Mapping[str, str], special_tokens: Mapping[str, str]) -> tuple[Detection, ...]:
@@ -65,23 +66,15 @@ def detect_one(name: str, template: str, render: Render) -> Detection:
     written, refusal = written_call(template, render)
     if written is None:
         return Detection(name, None, refusal=refusal)
-    best = min((rank for text in written.texts for rank in _readings(text, written.prompt_suffix)), default=None)
-    return Detection(
-        name,
-        best[-1] if best else None,
-        written.texts[0],
-        written.arguments_as,
-        written.prompt_suffix,
-    )
+    best = min((rank for text, suffix in written.cuts for rank in _readings(text, suffix)), default=None)
+    if best is None:
+        return Detection(name, None, written.cuts[-1][0], written.arguments_as)
+    _, _, output_format, text, suffix = best
+    return Detection(name, output_format, text, written.arguments_as, suffix)
 
 
 def written_call(template: str, render: Render) -> tuple[WrittenCall | None, str | None]:
-    """What the template writes for the call, or None and the reason.
-
-    Twice, because a generation prompt that ends in "<think>" shares its "<" with
-    "<tool_call>": once cut behind the generation prompt, once behind the prompt
-    without it.
-    """
+    """What the template writes for the call, or None and the reason."""
     refusal = None
     arguments = CALL["arguments"]
     ways: tuple[tuple[Literal["object", "text"], object], ...] = (
@@ -101,25 +94,37 @@ def written_call(template: str, render: Render) -> tuple[WrittenCall | None, str
         except FormatsError as error:
             refusal = refusal or error.message
             continue
-        texts = tuple(dict.fromkeys(after[common_prefix(after, before) :] for before in (opened, plain)))
-        if all(CALL["name"] in text for text in texts):
-            suffix = opened[common_prefix(opened, plain) :]
-            return WrittenCall(texts, arguments_as, suffix), None
+        cuts = cut_turn(after, plain, opened)
+        if all(CALL["name"] in text for text, _ in cuts):
+            return WrittenCall(cuts, arguments_as), None
     return None, refusal
+
+
+def cut_turn(after: str, plain: str, opened: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    """The assistant's turn at the end of a prompt, as (text, what a parser must know of the prompt before it).
+
+    `plain` and `opened` are the prompts before it without and with the generation
+    prompt. Cut twice, because a generation prompt that ends in "<think>" shares its
+    "<" with "<tool_call>": behind as much of the generation prompt as the turn
+    begins with, and behind the prompt without it.
+    """
+    start, cut = common_prefix(after, plain), common_prefix(after, opened)
+    return (after[cut:], after[start:cut]), (after[start:], "")
 
 
 def _conversation(*messages: Message, generation: bool = False) -> Conversation:
     return Conversation(messages, (TOOL,), add_generation_prompt=generation)
 
 
-def _readings(text: str, prompt_suffix: str) -> list[tuple[int, bool, str]]:
-    """(characters left unexplained, not as it would write it, name) of every format that reads exactly the call."""
+def _readings(text: str, suffix: str) -> list[tuple[int, bool, str, str, str]]:
+    """(characters left unexplained, not as it would write it, name, text, suffix) of all that read exactly the call."""
     found = []
     for output_format in FORMATS.values():
-        parsed = output_format.parse(text, (TOOL,), prompt_suffix)
+        parsed = output_format.parse(text, (TOOL,), suffix)
         if [(c.name, c.arguments, c.problem) for c in parsed.calls] == [(CALL["name"], CALL["arguments"], None)]:
             unexplained = sum(s.end - s.start for s in parsed.segments if s.kind == "content")
-            found.append((unexplained, _canonical(output_format.name) not in text, output_format.name))
+            canonical = _canonical(output_format.name) in text
+            found.append((unexplained, not canonical, output_format.name, text, suffix))
     return found
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from formats.checks import CHECKS
 from formats.types import Finding, Score, Status
 
-STARS_FROM = ((90, 5), (80, 4), (60, 3), (40, 2), (0, 1))  # the lower of the two scores -> stars
+STARS_FROM = ((90, 5), (80, 4), (55, 3), (35, 2), (0, 1))  # the lower of the two scores -> stars
 SIDES = ("tool_support", "output_format")
 
 

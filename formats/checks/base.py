@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from formats import template as chat
-from formats.detect import ASK, CALL, DATE, TOOL, detect_one
+from formats.detect import ASK, CALL, DATE, TOOL, cut_turn, detect_one
 from formats.errors import FormatsError
 from formats.parsers import FORMATS
 from formats.parsers.base import OutputFormat
@@ -201,16 +202,13 @@ def json_at(text: str, start: int) -> tuple[Any, int]:
 _DECODER = json.JSONDecoder()
 
 
-def format_words(output_format: OutputFormat | None) -> tuple[str, ...]:
-    """What shows that a text speaks of a format: its delimiters, or the keys of its calls where it has none."""
-    if output_format is None:
+def format_words(subject: Subject) -> tuple[str, ...]:
+    """What shows that a text speaks of the template's own format: its delimiters, or the keys of a bare call."""
+    written = subject.detection.written or ""
+    if subject.format is None:
         return ()
-    return tuple(m for m in output_format.markers if len(m) > 3) or (
-        '"parameters"',
-        '"arguments"',
-        '"name"',
-        "[func_name",
-    )
+    delimiters = tuple(m for m in subject.format.markers if len(m) > 3 and m in written)
+    return delimiters if call_marker(subject) else ('"parameters"', '"arguments"', "[func_name")
 
 
 def added_by_tools(subject: Subject) -> str:
@@ -225,14 +223,27 @@ def added_by_tools(subject: Subject) -> str:
     return added[: found[0]] + added[found[1] :] if found else added
 
 
+CLOSING = re.compile(r"^</|^\[/|end|^<[^|]*\|>$", re.IGNORECASE)  # what a marker that closes something looks like
+
+
 def call_marker(subject: Subject) -> str:
-    """The marker that opens the call that the template writes, "" for a bare call."""
+    """The marker that opens the call that the template writes, "" for a bare call.
+
+    A marker that is closed again before the call (around text, say) opens something else.
+    """
     output_format, detection = subject.format, subject.detection
     if output_format is None or detection.written is None:
         return ""
-    before = detection.written[: detection.written.find(CALL["name"])]
-    opening = [m for m in output_format.markers if len(m) > 2 and m in before + detection.prompt_suffix]
-    return min(opening, key=lambda m: (before.find(m) < 0, before.find(m)), default="")
+    before = detection.prompt_suffix + detection.written[: detection.written.find(CALL["name"])]
+    for marker in sorted((m for m in output_format.markers if len(m) > 2), key=before.find):
+        at = before.rfind(marker)
+        if at >= 0 and not CLOSING.search(marker) and not _closed(before[at + len(marker) :], output_format):
+            return marker
+    return ""
+
+
+def _closed(text: str, output_format: OutputFormat) -> bool:
+    return any(marker in text for marker in output_format.markers if CLOSING.search(marker))
 
 
 def read_turn_back(
@@ -240,16 +251,14 @@ def read_turn_back(
 ) -> tuple[ParsedOutput | None, Evidence]:
     """An assistant turn as the template writes it, read by the format's own parser; None where it is refused."""
     tools = tools or [tool()]
-    before, after = subject.render(user(), tools=tools, generation=True), subject.render(user(), turn, tools=tools)
+    after = subject.render(user(), turn, tools=tools)
     if not after.ok or subject.format is None:
         return None, after.evidence("the turn")
-    cut = common_prefix(before.prompt, after.prompt)
-    if cut < len(before.prompt):  # a generation prompt that the written turn does not begin with
-        before = subject.render(user(), tools=tools)
-        cut = common_prefix(before.prompt, after.prompt)
-    written = after.prompt[cut:]
-    parsed = subject.format.parse(written, tools, subject.detection.prompt_suffix)  # type: ignore[arg-type]
-    return parsed, Evidence("the turn as it is written", written)
+    plain, opened = (subject.render(user(), tools=tools, generation=generation).prompt for generation in (False, True))
+    cuts = cut_turn(after.prompt, plain, opened)
+    parsed = [subject.format.parse(text, tools, suffix) for text, suffix in cuts]  # type: ignore[arg-type]
+    best = max(parsed, key=lambda p: sum(call.problem is None for call in p.calls))
+    return best, Evidence("the turn as it is written", best.raw)
 
 
 def read_calls(

@@ -14,7 +14,7 @@ from formats.checks.base import Check, Result, Subject, added_by_tools, failed, 
 def run(subject: Subject) -> Result:
     rendered = subject.render(user(), tools=[tool()])
     added = added_by_tools(subject)
-    told = [word for word in format_words(subject.format) if word in added]
+    told = [word for word in format_words(subject) if word in added]
     if told:
         return passed(f"the prompt shows how a call is written ({told[0]})", rendered.evidence("one tool", told[0]))
     message = "the prompt lists the tools but does not say how to call one: the model must know it by heart"

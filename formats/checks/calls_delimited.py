@@ -28,6 +28,6 @@ CHECK = Check(
     group="Output format",
     run=run,
     score="output_format",
-    weight=35,
+    weight=30,
     requires=("call_read",),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from formats.attribution import block
+from formats.attribution import CONTROL, block
 from formats.checks.base import Check, Rendered, Result, Subject, assistant, failed, passed, result, tool, user
 
 RESULT = "18C probe result kqz"
@@ -39,8 +39,14 @@ def _as_user(subject: Subject, rendered: Rendered, at: int) -> bool:
     place = said.prompt.find(RESULT)
     if place < 0:
         return False
-    seen, users = (r.prompt[slice(*block(r.prompt, p))] for r, p in ((rendered, at), (said, place)))
-    return seen.strip() == users.strip()
+    return _turn(rendered, at) == _turn(said, place)
+
+
+def _turn(rendered: Rendered, at: int) -> tuple[str, str]:
+    """The block of text around a position, and the control token in front of it."""
+    start, end = block(rendered.prompt, at)
+    token = next((m.group() for m in CONTROL.finditer(rendered.prompt, 0, start) if m.end() == start), "")
+    return token, rendered.prompt[start:end].strip()
 
 
 CHECK = Check(

@@ -26,9 +26,9 @@ def run(subject: Subject) -> Result:
     added = added_by_tools(subject)
     written = Evidence("what the template writes for a call", subject.detection.written or "")
     rendered = subject.render(user(), tools=[tool()])
-    own = set(format_words(subject.format))
+    own = set(format_words(subject))
     if any(word in added for word in own):
-        told = next(word for word in format_words(subject.format) if word in added)
+        told = next(word for word in format_words(subject) if word in added)
         return passed(f"told and written are both {subject.format.title}", rendered.evidence("told", told), written)  # type: ignore[union-attr]
     others = {m: f.title for f in FORMATS.values() for m in f.markers if len(m) > 3 and m not in own and m in added}
     if others:

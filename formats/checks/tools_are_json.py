@@ -60,6 +60,6 @@ CHECK = Check(
     group="Tool definitions",
     run=run,
     score="tool_support",
-    weight=30,
+    weight=40,
     requires=("shows_tools",),
 )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import gradio as gr
 
 from formats.types import JsonObject
+
+T = TypeVar("T")
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -26,7 +29,7 @@ def answer(columns: int, ratings: Callable[[Any], JsonObject]) -> gr.HTML:
     return gr.HTML(
         html_template=asset("answer.html").replace("@skeletons@", skeleton * columns),
         js_on_load=asset("answer.js"),
-        server_functions=[ratings],
+        server_functions=[_served(ratings)],
         apply_default_css=False,
         elem_id="answer",
     )
@@ -56,7 +59,7 @@ def scores(finding: Callable[[Any], str], card: Callable[[Any], str]) -> gr.HTML
     return gr.HTML(
         html_template=asset("scores.html"),
         js_on_load=asset("scores.js"),
-        server_functions=[finding, card],
+        server_functions=[_served(finding), _served(card)],
         apply_default_css=False,
         elem_id="scores",
     )
@@ -70,3 +73,13 @@ def problem_slot(field: str) -> gr.HTML:
         apply_default_css=False,
         elem_classes="problem-block",
     )
+
+
+def _served(method: Callable[[Any], T]) -> Callable[[Any], T]:
+    """A method as a function of the same name: Gradio marks what the browser may call, and methods take no marks."""
+
+    @wraps(method)
+    def call(asked: Any) -> T:
+        return method(asked)
+
+    return call

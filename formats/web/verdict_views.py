@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from formats.checks import CHECKS, explanation
 from formats.checks.base import Check
@@ -62,7 +62,7 @@ def mark(finding: Finding) -> str:
 def finding(found: Finding, title: str) -> Markup:
     """One finding: what is asked and why, what was found, and the renders that prove it."""
     check: Check = CHECKS[found.check]
-    paragraphs = [" ".join(paragraph.split()) for paragraph in explanation(check).split("\n\n")]
+    paragraphs = [_code(" ".join(paragraph.split())) for paragraph in explanation(check).split("\n\n")]
     return views.filled(
         "finding.html",
         finding=found,
@@ -72,6 +72,12 @@ def finding(found: Finding, title: str) -> Markup:
         paragraphs=paragraphs,
         evidence=[_proof(evidence) for evidence in found.evidence],
     )
+
+
+def _code(text: str) -> Markup:
+    """Text with what stands between backticks as code."""
+    pieces = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(pieces))
 
 
 def _proof(evidence: Evidence) -> dict[str, str]:
