@@ -23,7 +23,7 @@ from formats.errors import FormatsError, ModelError
 from formats.models import CARDS, ModelCard, find
 from formats.types import LoadedModel
 
-KEPT = 64  # loaded models; the least recently used goes first
+KEPT = 48  # loaded models; the least recently used goes first
 HUB_SECONDS = 3600.0  # after which the Hub is asked whether its branch has moved on
 SECOND_BEST_SECONDS = 60.0  # for what stands in because the Hub had a fault
 FAILURE_SECONDS = 10.0

@@ -101,7 +101,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         path = urlsplit(self.path).path
         self.hub.requests.append((self.command, unquote(path), self.headers.get("Range")))
-        if path.startswith("/api/models/"):
+        if self.headers.get("Authorization") == "Bearer hf_expired":
+            self._refuse(401, "", "Invalid credentials in Authorization header")
+        elif path.startswith("/api/models/"):
             self._api(path.removeprefix("/api/models/"))
         elif "/resolve/" in path:
             repo, _, rest = path[1:].partition("/resolve/")

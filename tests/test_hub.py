@@ -159,6 +159,7 @@ def test_a_visitors_token_opens_a_model_for_that_visitor_alone(server, tmp_path)
     assert sources.load("org/gated", token="hf_hers").templates == {"default": TEMPLATE}
     assert failure("org/gated").kind == "gated"
     assert failure("org/gated", token="hf_his").kind == "gated"
+    assert failure("org/gated", token="hf_expired").kind == "bad_token"
     assert not list(tmp_path.rglob("tokenizer.json")), "nor is it left on disk for others"
 
 
@@ -215,6 +216,9 @@ def test_files_are_refused_above_the_limit_before_they_are_fetched(server, monke
     server.add("org/larger", TINY, claimed_sizes={"tokenizer_config.json": 200 * 1024 * 1024})
     assert failure("org/larger").kind == "too_large"
     assert not [path for _, path, _ in server.asked("/resolve/") if path.endswith("/tokenizer.json")]
+    many = {f"additional_chat_templates/{number}.jinja": "x" for number in range(5)}
+    server.add("org/many", {**TINY, **many}, claimed_sizes=dict.fromkeys(many, 30 * 1024 * 1024))
+    assert "150 MB, more than 100 MB together" in failure("org/many").message
     # A server that claims less than it sends is stopped at the limit.
     monkeypatch.setattr(client, "MAX_FILE_BYTES", 5_000)
     server.add("org/lying", {**TINY, "config.json": b" " * 9_000 + b"{}"}, claimed_sizes={"config.json": 10})

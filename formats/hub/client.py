@@ -42,6 +42,7 @@ PROBE_SECONDS = 1.0  # for the question whether the Hub is there at all
 STALL_SECONDS = 10.0  # without a byte
 TOTAL_SECONDS = 60.0  # for one model
 MAX_FILE_BYTES = 50 * 1024 * 1024
+MAX_TOTAL_BYTES = 100 * 1024 * 1024  # of all files of a model
 MAX_BREAKS = 2  # of connections, while one model is on its way
 PUBLIC_HUB = "https://huggingface.co"
 
@@ -247,6 +248,8 @@ def _http_error(error: HfHubHTTPError, repo: str, where: str, revision: str | No
             )
         case DisabledRepoError():
             return ModelError(f"the Hub has disabled {repo}", "not_found")
+    if status == 401 and "Invalid credentials" in str(error):
+        return ModelError("the Hub does not accept the token it was given: log in again", "bad_token")
     if status in (401, 403):
         return _gated(repo)
     if status == 429:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +39,7 @@ def fetch(repo: str, revision: str | None, token: str | None) -> Files:
             missing = _too_large(name, info.id, sizes[name])
         else:
             raise ModelError(_too_large(name, info.id, sizes[name]), "too_large")
+    _check_total(info.id, (sizes[name] for name in wanted))
     if token is None:
         contents = _download(api, info, wanted, revision, client.cache_folder())
     else:  # what a visitor's token opens is nobody else's: the cache on disk is everybody's
@@ -65,6 +66,7 @@ def from_folder(folder: Path) -> Files:
 def _read_folder(folder: Path) -> tuple[dict[str, bytes], str | None]:
     paths = [path for path in (*folder.glob("*"), *folder.glob(f"{checkpoint.EXTRA_TEMPLATES}/*")) if path.is_file()]
     names = {path.relative_to(folder).as_posix(): path for path in paths}
+    _check_total(str(folder), (path.stat().st_size for name, path in names.items() if checkpoint.is_wanted(name)))
     contents = {name: read_file(path) for name, path in names.items() if checkpoint.is_wanted(name)}
     missing = None if any(map(checkpoint.is_tokenizer, contents)) else checkpoint.no_tokenizer(names)
     return contents, missing
@@ -101,6 +103,15 @@ def _download(api: HfApi, info: ModelInfo, names: list[str], revision: str | Non
         )
         contents[name] = Path(path).read_bytes()
     return contents
+
+
+def _check_total(where: str, sizes: Iterable[int]) -> None:
+    total = sum(sizes)
+    if total > client.MAX_TOTAL_BYTES:
+        limit = client.megabytes(client.MAX_TOTAL_BYTES)
+        raise ModelError(
+            f"the files of {where} have {client.megabytes(total)}, more than {limit} together", "too_large"
+        )
 
 
 def _too_large(name: str, where: str, size: int) -> str:
