@@ -17,11 +17,12 @@ def main() -> None:
     from formats.web import page
     from formats.web.engine import Engine
     from formats.web.handlers import Workbench
+    from formats.web.reading import Reading
     from formats.web.scoring import Scoring
 
     workbench = Workbench(Engine(allow_files=only_for_this_machine()), samples.load())
     scoring = Scoring(workbench)
-    blocks = page.build(workbench, scoring)
+    blocks = page.build(workbench, scoring, Reading(workbench, samples.load_outputs()))
     page.launch(blocks, prevent_thread_lock=True)
     threading.Timer(1.0, workbench.warm).start()  # once the first page is out
     threading.Timer(4.0, scoring.warm).start()  # verdicts come after prompts

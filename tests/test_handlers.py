@@ -16,6 +16,7 @@ from formats.web.background import STANDS, Background
 from formats.web.engine import Engine
 from formats.web.handlers import Workbench, editor_texts
 from formats.web.pretty import pretty
+from formats.web.reading import Reading
 from formats.web.scoring import Scoring
 
 HELLO = '[{"role": "user", "content": "Hello."}]'
@@ -192,7 +193,7 @@ def test_search_finds_the_catalogue_first_and_takes_any_hub_id(workbench):
 
 
 def test_no_listener_is_a_public_endpoint(workbench):
-    blocks = page.build(workbench, Scoring(workbench))
+    blocks = page.build(workbench, Scoring(workbench), Reading(workbench, samples.load_outputs()))
     listeners = [fn for fn in blocks.fns.values() if fn.fn is not None]
     assert len(listeners) >= 5
     assert all(fn.api_visibility == "private" and fn.queue is False for fn in listeners)

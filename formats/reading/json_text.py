@@ -17,13 +17,27 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _WORD = re.compile(r"[-+.\w]+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
-_STRICT_STRING = re.compile(r'[^"\\\x00-\x1f]*')
-_LENIENT_STRING = {'"': re.compile(r'[^"\\]*'), "'": re.compile(r"[^'\\]*")}
+_MARKS = frozenset(" \t\n\r{}[]:,\"'")
+_STRICT_STRING = re.compile(r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
+_LENIENT_STRING = {
+    '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL),
+    "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*+", re.DOTALL),
+}
 _LITERALS = ("true", "false", "null")
 _VALUE_PLACES = ("value", "first_value", "next_value")
 _KEY_PLACES = ("first_key", "next_key")
 _ANY_PLACES = _VALUE_PLACES + _KEY_PLACES
+AT_ONCE = 8192  # characters
 MAX_DEPTH = 100  # deeper than any real call, and well within Python's own recursion limit
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value, where it ends in its text, and what a person should know about how it was read."""
+
+    value: Any
+    end: int
+    note: str = ""
 
 
 @dataclass(slots=True)
@@ -44,6 +58,8 @@ class JsonScanner:
     in_string: bool = False
     string_start: int = -1  # of the last string, or of the object or list itself; as `scan` counts from its `base`
     refused: int = 0  # characters of the word that broke it, which have been passed over
+    reading: Reading | None = None  # of the value, where it was read on the way
+    _new: bool = True
     _stack: list[str] = field(default_factory=list)
     _expect: str = "value"  # value, first_value, next_value, key, first_key, next_key, colon, comma
     _word: list[str] = field(default_factory=list)
@@ -51,14 +67,27 @@ class JsonScanner:
     _quote: str = '"'
 
     def scan(self, text: str, position: int = 0, base: int = 0) -> int:
+        if self._new and type(self) is JsonScanner and not self.lenient:
+            position = self._at_once(text, position)
         while position < len(text) and not (self.done or self.broken):
             if self.in_string:
                 position = self._string(text, position)
-            elif self._word or _WORD.match(text, position):
+            elif self._word or text[position] not in _MARKS:
                 position = self._read_word(text, position)
             else:
                 position = self._mark(text, position, base)
         return position
+
+    def _at_once(self, text: str, position: int) -> int:
+        """Most values are short, and there as a whole: the decoder reads them faster than any scan."""
+        position = _skip(text, position)
+        self._new = position == len(text)
+        if text[position : position + 1] in ("{", "["):
+            self.reading = _plain_reading(text[position : position + AT_ONCE])
+        if not self.reading:
+            return position
+        self.done = True
+        return position + self.reading.end
 
     def end(self) -> None:
         """No more text comes: a number or word that stands alone is whole now."""
@@ -124,7 +153,7 @@ class JsonScanner:
         self._word.clear()
         places = _ANY_PLACES if self.lenient else _VALUE_PLACES
         known = self.lenient or word in _LITERALS or _NUMBER.fullmatch(word)
-        self.broken = not (known and self._expect in places)
+        self.broken = not (word and known and self._expect in places)
         if self.broken:
             self.refused = len(word)
         else:
@@ -173,15 +202,6 @@ class JsonScanner:
 # Reading
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A value, where it ends in its text, and what a person should know about how it was read."""
-
-    value: Any
-    end: int
-    note: str = ""
-
-
 def loads(text: str) -> Any:
     """The value of strict JSON text, white space around it. Raises ValueError, worded for a person, for all else."""
     reading = read(text)
@@ -196,10 +216,13 @@ def read(text: str, start: int = 0) -> Reading:
     JSON leaves open what a key given twice or half a surrogate pair means: the
     last key counts, half a pair becomes U+FFFD, and the note says so.
     """
+    start = _skip(text, start)
+    if plain := _plain_reading(text, start):
+        return plain
     notes: dict[str, None] = {}  # an ordered set
-    if _may_be_deep(text) and _depth(text, start) > MAX_DEPTH:
+    if _may_be_deep(text, start, len(text)) and _depth(text, start) > MAX_DEPTH:
         raise ValueError(f"nested more than {MAX_DEPTH} deep")
-    value, end = _decoder(notes).raw_decode(text, _skip(text, start))
+    value, end = _decoder(notes).raw_decode(text, start)
     if _SURROGATE_ESCAPE.search(text, start, end):
         value = _whole_characters(value, notes)
     return Reading(value, end, ", ".join(notes))
@@ -235,8 +258,33 @@ def _no_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not JSON")
 
 
-def _may_be_deep(text: str) -> bool:
-    return text.count("[") + text.count("{") > MAX_DEPTH
+class _Unusual(Exception):
+    """The value needs a note."""
+
+
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Unusual
+    return found
+
+
+_PLAIN = json.JSONDecoder(object_pairs_hook=_unique_members, parse_float=_float, parse_constant=_no_constant)
+
+
+def _plain_reading(text: str, start: int = 0) -> Reading | None:
+    """The value at `start` if it is one about which there is nothing to say."""
+    try:
+        value, end = _PLAIN.raw_decode(text, start)
+    except (ValueError, RecursionError, _Unusual):
+        return None
+    if _may_be_deep(text, start, end) or _SURROGATE_ESCAPE.search(text, start, end):
+        return None
+    return Reading(value, end)
+
+
+def _may_be_deep(text: str, start: int, end: int) -> bool:
+    return text.count("[", start, end) + text.count("{", start, end) > MAX_DEPTH
 
 
 def _depth(text: str, start: int) -> int:

@@ -41,6 +41,8 @@ def schema_errors(arguments: JsonObject, schema: JsonObject, budget: Budget | No
     regular expression or takes too long. Once the budget is spent, what was
     found until then is all.
     """
+    if not schema:
+        return ()
     try:
         validator = _validator(json.dumps(schema))
     except (TypeError, ValueError, RecursionError):

@@ -65,6 +65,16 @@ def scores(finding: Callable[[Any], str], card: Callable[[Any], str]) -> gr.HTML
     )
 
 
+def reading() -> gr.HTML:
+    """Shows what `Reading.read` returns."""
+    return gr.HTML(
+        html_template=asset("reading.html"),
+        js_on_load=asset("reading.js"),
+        apply_default_css=False,
+        elem_id="reading",
+    )
+
+
 def problem_slot(field: str) -> gr.HTML:
     """The place beside a field where answer.js puts what is wrong with it."""
     return gr.HTML(

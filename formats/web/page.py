@@ -6,10 +6,12 @@ from typing import Any
 
 import gradio as gr
 
-from formats.web import compare_tab, conversation_panel, scores_tab
+from formats.web import compare_tab, conversation_panel, read_tab, scores_tab
 from formats.web.components import ASSETS, asset
 from formats.web.conversation_panel import Inputs, SamplePicker
 from formats.web.handlers import Workbench
+from formats.web.read_tab import ReadInputs
+from formats.web.reading import Reading
 from formats.web.scoring import Scoring
 
 # Listeners that answer at once: past the queue, and never a public endpoint.
@@ -18,7 +20,7 @@ INSTANT: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_pr
 ASK: dict[str, Any] = {"js": "(...inputs) => window.lab.ask(inputs)", "trigger_mode": "always_last", **INSTANT}
 
 
-def build(workbench: Workbench, scoring: Scoring) -> gr.Blocks:
+def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks:
     """The whole page; `launch` shows it."""
     with gr.Blocks(title="Prompt Format Lab", analytics_enabled=False, fill_width=True) as page:
         gr.HTML(html_template=asset("header.html"), js_on_load=asset("header.js"), apply_default_css=False)
@@ -27,8 +29,10 @@ def build(workbench: Workbench, scoring: Scoring) -> gr.Blocks:
                 inputs, picker = conversation_panel.build(workbench)
             with gr.Column(elem_id="results"), gr.Tabs():
                 answer = compare_tab.build(workbench, scoring)
+                read = read_tab.build(reading)
                 scores = scores_tab.build(scoring)
         _wire(page, workbench, inputs, picker, answer)
+        _wire_reading(workbench, reading, inputs, answer, *read)
         _wire_scores(scoring, inputs, *scores)
     return page
 
@@ -54,6 +58,33 @@ def _wire(page: gr.Blocks, workbench: Workbench, inputs: Inputs, picker: SampleP
     ask_after(page.load(None, None, inputs.today, js="() => window.lab.today()"))
 
 
+def _wire_reading(
+    workbench: Workbench, reading: Reading, inputs: Inputs, answer: Any, tab: gr.Tab, given: ReadInputs, result: Any
+) -> None:
+    """An output is read again whenever it, its format or the tools change; put into the chat, the columns follow."""
+    asked = {"js": "(...inputs) => window.lab.ask(inputs, 'read')", "trigger_mode": "always_last", **INSTANT}
+    number = gr.Number(0, visible=False)
+    question = [*given.asked(), inputs.tools, number]
+    edits = [given.output.change, given.suffix.change, given.format.input, given.model.input, inputs.tools.input]
+    gr.on([tab.select, *edits], reading.read, question, result, **asked)
+
+    compared = [*inputs.all(), gr.Number(0, visible=False)]
+    filled = [given.output, given.format, given.suffix, inputs.tools]
+    picked = given.sample.input(reading.pick, given.sample, filled, **INSTANT)
+    picked.then(reading.read, question, result, **asked)
+    picked.then(workbench.compare, compared, answer, **ASK)
+    put = [*given.asked(), inputs.messages, inputs.tools, number]
+    placed = given.put.click(
+        reading.put, put, [inputs.messages, result], js="(...i) => [...i.slice(0, -1), ++window.lab.number]", **INSTANT
+    )
+    placed.then(workbench.compare, compared, answer, **ASK)
+
+    def models(names: Any) -> gr.Dropdown:
+        return gr.Dropdown(choices=reading.choices(names))
+
+    inputs.models.input(models, inputs.models, given.model, **INSTANT)
+
+
 def _wire_scores(scoring: Scoring, inputs: Inputs, tab: gr.Tab, scores: Any) -> None:
     """Checks are asked for when their tab is opened, and when the models change; they do not depend on the chat."""
     numbered = "(...inputs) => [...inputs.slice(0, -1), ++window.lab.number]"
@@ -65,7 +96,7 @@ def launch(page: gr.Blocks, **options: Any) -> Any:
     """Serve the page; everything it needs comes from this server, fonts too."""
     return page.launch(
         theme=_theme(),
-        css_paths=[ASSETS / "style.css", ASSETS / "scores.css"],
+        css_paths=[ASSETS / name for name in ("style.css", "scores.css", "reading.css")],
         head=f"<script>{asset('head.js')}</script>",
         footer_links=[],
         ssr_mode=False,

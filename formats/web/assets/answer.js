@@ -136,22 +136,10 @@ spaces.addEventListener("click", () => {
   for (const card of cards.values()) fill(card, card.html);
 });
 
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch { // a frame without permission: answer the browser's own copy command
-    document.addEventListener("copy", (event) => {
-      event.clipboardData.setData("text/plain", text);
-      event.preventDefault();
-    }, { once: true });
-    document.execCommand("copy");
-  }
-}
-
 element.addEventListener("click", async (event) => {
   const button = event.target.closest("button.copy");
   if (button) {
-    await copy(button.closest(".card").querySelector("pre.prompt").textContent);
+    await window.lab.copy(button.closest(".card").querySelector("pre.prompt").textContent);
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   }

@@ -2,13 +2,24 @@
 // keystroke always wins: answer.js drops an answer that is older than the one shown.
 window.lab = {
   number: 0,
-  timer: 0,
-  // The inputs of a listener, the last of which is the number, 120 ms after the last call.
-  ask(inputs) {
-    clearTimeout(this.timer);
+  timers: {},
+  // The inputs of a listener, the last of which is the number, 120 ms after the last call for the same tab.
+  ask(inputs, tab = "compare") {
+    clearTimeout(this.timers[tab]);
     return new Promise((resolve) => {
-      this.timer = setTimeout(() => resolve([...inputs.slice(0, -1), ++this.number]), 120);
+      this.timers[tab] = setTimeout(() => resolve([...inputs.slice(0, -1), ++this.number]), 120);
     });
+  },
+  async copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // a frame without permission: answer the browser's own copy command
+      document.addEventListener("copy", (event) => {
+        event.clipboardData.setData("text/plain", text);
+        event.preventDefault();
+      }, { once: true });
+      document.execCommand("copy");
+    }
   },
   // The person's own date, as YYYY-MM-DD.
   today: () => new Date().toLocaleDateString("en-CA"),

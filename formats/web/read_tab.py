@@ -1,0 +1,65 @@
+"""The tab "Read an output": a raw output, the calls in it, and how every parser reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from formats.web import components
+from formats.web.handlers import title
+from formats.web.reading import FOUND, NO_MODEL, Reading
+
+LINES = 10
+
+
+@dataclass(frozen=True)
+class ReadInputs:
+    """The tab's own inputs, in the order in which `Reading.read` takes their values."""
+
+    output: Any
+    format: Any
+    model: Any
+    suffix: Any
+    sample: Any
+    put: Any
+
+    def asked(self) -> list[Any]:
+        return [self.output, self.format, self.model, self.suffix]
+
+
+def build(reading: Reading) -> tuple[gr.Tab, ReadInputs, Any]:
+    """The tab, its inputs, and the component that shows what was read."""
+    samples = [(f"{sample.format}: {sample.title}", sample.name) for sample in reading.samples.values()]
+    formats = sorted({sample.format for sample in reading.samples.values()})
+    opening = [("no model", NO_MODEL), *((title(name), name) for name in reading.workbench.opening)]
+    with gr.Tab("Read an output", id="read") as tab:
+        with gr.Column(elem_id="reading-inputs"):
+            output = gr.Textbox(
+                label="What the model wrote",
+                placeholder="Paste a raw output, special tokens and all",
+                lines=LINES,
+                max_lines=LINES * 3,
+                elem_id="output-text",
+            )
+            with gr.Row():
+                sample = gr.Dropdown(samples, value=None, label="Sample", elem_id="output-sample")
+                format = gr.Dropdown(
+                    [("the model's own", FOUND), *((name, name) for name in formats)],
+                    value=FOUND,
+                    label="Format",
+                    elem_id="output-format",
+                )
+                model = gr.Dropdown(
+                    opening, value=NO_MODEL, label="Model", allow_custom_value=True, elem_id="output-model"
+                )
+                suffix = gr.Textbox(
+                    label="End of the prompt",
+                    placeholder="<think>\\n",
+                    max_lines=1,
+                    max_length=2000,
+                    elem_id="output-suffix",
+                )
+            put = gr.Button("Put into the conversation", size="sm", elem_id="output-put")
+        return tab, ReadInputs(output, format, model, suffix, sample, put), components.reading()
