@@ -51,22 +51,24 @@ def answered_calls(messages: Sequence[Message]) -> dict[int, Call]:
     that has its `name`, or simply the first open one where it has no name either.
     """
     answers: dict[int, Call] = {}
-    seen: list[Call] = []
-    turn: tuple[Call, ...] = ()
+    by_id: dict[str, list[Call]] = {}  # open calls; ids may be any JSON
+    turn: list[Call] = []
     for place, message in enumerate(messages):
         calls = calls_of(message, place)
         if calls:
-            turn = calls
-            seen.extend(calls)
+            turn = list(calls)
+            for call in calls:
+                by_id.setdefault(dumps(call.id), []).append(call)
         elif message["role"] == "tool":
             asked, name = message.get("tool_call_id"), message.get("name")
             if asked is not None:
-                options = [call for call in reversed(seen) if call.id == asked]
+                options = by_id.get(dumps(asked), [])[-1:]
             else:
-                options = [call for call in turn if name is None or call.name == name]
-            call = next((call for call in options if call not in answers.values()), None)
-            if call is not None:
+                options = [call for call in turn if name is None or call.name == name][:1]
+            for call in options:
                 answers[place] = call
+                by_id[dumps(call.id)].remove(call)
+                turn = [other for other in turn if other is not call]
     return answers
 
 
