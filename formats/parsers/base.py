@@ -8,7 +8,8 @@ from typing import Any
 
 from formats.reading import json_text
 from formats.reading.calls import MISSING, settle
-from formats.reading.json_text import JsonScanner
+from formats.reading.frames import cut_off
+from formats.reading.json_text import JsonScanner, Reading
 from formats.reading.reader import Reader, Wait
 from formats.reading.stream import OutputStream
 from formats.types import CallProblem, FunctionCall, ParsedOutput, ToolDefinition
@@ -143,7 +144,7 @@ def json_payload(
         scanner = JsonScanner(lenient=True)
         state = yield from reader.json(scanner)
     if state == "whole":
-        return (yield from _whole(reader, start, ends + between))
+        return (yield from _whole(reader, start, ends + between, scanner.reading))
     if state == "broken" and scanner.misses_one_brace:
         next_element = between and scanner.after_comma and (yield from reader.ahead(1)) == "{"
         if next_element or (yield from reader.sees(ends + between)):
@@ -158,15 +159,15 @@ def arguments_payload(reader: Reader, ends: tuple[str, ...], *, between: tuple[s
     return (yield from json_payload(reader, ends, between=between))
 
 
-def _whole(reader: Reader, start: int, follow: tuple[str, ...]) -> Wait[Payload]:
+def _whole(reader: Reader, start: int, follow: tuple[str, ...], reading: Reading | None = None) -> Wait[Payload]:
     """A value whose end is certain; closing braces behind it that nothing opened belong to it."""
     end = reader.at
     extra = yield from _closing_marks(reader)
     if extra:
         behind = yield from reader.past_space(extra)
-        if behind < reader.size and not (yield from reader.sees(follow, behind)):
+        if not ((yield from reader.sees(follow, behind)) or (yield from cut_off(reader, follow, behind))):
             extra = None
-    payload = payload_at(reader, start, end)
+    payload = Payload(start, end, reading.value) if reading else payload_at(reader, start, end)
     reader.move(extra or end)
     if not extra:
         return payload
@@ -322,4 +323,7 @@ def add_call(
 
 def first_problem(*problems: CallProblem | None) -> CallProblem | None:
     """Of several problems of one call, the one that is named."""
-    return min((p for p in problems if p is not None), key=list(CallProblem).index, default=None)
+    return min(filter(None, problems), key=_ORDER.__getitem__, default=None)
+
+
+_ORDER = {problem: place for place, problem in enumerate(CallProblem)}

@@ -77,13 +77,14 @@ def _call(
     if not opened:
         problem = CallProblem.MALFORMED
     if head_end == reader.size:
-        return _cut_off_in_word(reader, start, start, named=layout == "bare")
+        return _cut_off_in_word(reader, start, start, named=layout == "bare" and not head.startswith(TYPE + "<"))
     name: str | None = head.strip()
     if not (yield from reader.sees((SEP,), head_end)):
         return bool(name) and (yield from _end(reader, start, name, Payload(start, head_end), CallProblem.MALFORMED))
     position = yield from reader.past_space(head_end + len(SEP))
-    is_json = (yield from reader.ahead(1, position)) in _JSON_BEGINS or (yield from reader.sees((FENCE,), position))
-    written: Layout = "bare" if is_json or (layout == "bare" and name != TYPE) else "fenced"
+    is_json = (yield from reader.ahead(1, position)) in _JSON_BEGINS
+    is_fence = yield from reader.sees((FENCE,), position)
+    written: Layout = "bare" if is_json or (name != TYPE and (is_fence or layout == "bare")) else "fenced"
     if written == "fenced":
         name_start = position
         name_end = yield from near(reader, ("\n", "{", FENCE, *_FRAME), name_start)

@@ -76,7 +76,7 @@ def _name_cut_off(reader: Reader, start: int) -> Wait[bool]:
     """A name with nothing behind it: the output ends in it, or the model ended its turn."""
     name_end = yield from reader.find(_NOT_NAME, start)
     ended = yield from cut_off(reader, (ARGS, ID), name_end)
-    if name_end == start or not (ended or (yield from reader.sees(ENDS, name_end))):
+    if start == reader.size or not (ended or (name_end > start and (yield from reader.sees(ENDS, name_end)))):
         return False
     reader.take("markup", start)
     name = reader.slice(start, name_end) if name_end < reader.size else None
