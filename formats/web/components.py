@@ -45,7 +45,7 @@ def picker(
         most=most,
         html_template=asset("picker.html"),
         js_on_load=asset("picker.js"),
-        server_functions=[search],
+        server_functions=[_served(search)],
         apply_default_css=False,
         elem_id="models",
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
 import gradio as gr
 
-from formats.types import JsonObject
 from formats.web import components
 from formats.web.components import asset
 from formats.web.handlers import MOST_MODELS, Workbench, editor_texts, reason
@@ -58,7 +56,7 @@ def build(workbench: Workbench) -> tuple[Inputs, SamplePicker]:
     )
     about = gr.HTML(reason(first), elem_id="sample-reason", apply_default_css=False)
     back = gr.Button("Back to what I typed before", visible=False, size="sm", elem_id="back")
-    picker = components.picker(workbench.opening, workbench.titles, MOST_MODELS, _server(workbench.search))
+    picker = components.picker(workbench.opening, workbench.titles, MOST_MODELS, workbench.search)
     messages = _editor("messages", messages_text, lines=8)
     tools = _editor("tools", tools_text, lines=8)
     with gr.Row(elem_id="options"):
@@ -91,16 +89,6 @@ def build(workbench: Workbench) -> tuple[Inputs, SamplePicker]:
     earlier = gr.JSON([], visible=False)
     inputs = Inputs(messages, tools, add, go_on, name, documents, kwargs, today, picker)
     return inputs, SamplePicker(sample, about, back, earlier)
-
-
-def _server(search: Callable[[Any], list[JsonObject]]) -> Callable[[Any], list[JsonObject]]:
-    """A plain function named "search": Gradio marks what a page's script may call, and a method cannot be marked."""
-
-    def marked(query: Any) -> list[JsonObject]:
-        return search(query)
-
-    marked.__name__ = "search"
-    return marked
 
 
 def _editor(field: str, value: str, lines: int, label: str = "") -> gr.Code:

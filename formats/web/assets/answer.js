@@ -87,11 +87,15 @@ function fill(card, html) {
   if (!pre) return;
   if (spacesShown()) sight.observe(pre);
   pre.scrollTop = top;
-  showExpand(card.node, pre);
+  sized.observe(pre);
   if (focused) pre.focus({ preventScroll: true });
 }
 
-// "Expand" is offered where a prompt is longer than its card shows.
+// "Expand" is offered where a prompt is longer than its card shows; behind another tab it has no length yet.
+const sized = new ResizeObserver((entries) => {
+  for (const { target } of entries) if (target.isConnected) showExpand(target.closest(".card"), target);
+});
+
 function showExpand(node, pre) {
   const button = node.querySelector("button.expand");
   const expanded = node.hasAttribute("data-expanded");
