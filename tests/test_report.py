@@ -6,7 +6,6 @@ import html
 import io
 import json
 import re
-import shutil
 from html.parser import HTMLParser
 from itertools import pairwise
 from xml.etree import ElementTree
@@ -326,26 +325,20 @@ def test_html_fetches_nothing_and_has_no_script():
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not shutil.which("chromium"), reason="needs Debian's Chromium")
-def test_a_browser_shows_the_prompts_exactly_and_runs_and_fetches_nothing(tmp_path):
-    sync_api = pytest.importorskip("playwright.sync_api")
+def test_a_browser_shows_the_prompts_exactly_and_runs_and_fetches_nothing(chromium, tmp_path):
     path = tmp_path / "report.html"
     hostile = '"><script>alert(1)</script>'
     columns = [column(prompt, title=f"{prompt}{hostile}", model=prompt) for prompt in NASTY]
     path.write_text(to_html(comparison(*columns), LINK), encoding="utf-8", newline="")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page(viewport={"width": 390, "height": 800})
-        requests, said = [], []
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("dialog", lambda dialog: said.append(dialog.message))
-        page.on("console", lambda message: said.append(message.text))
-        page.goto(path.as_uri())
-        shown = page.eval_on_selector_all("pre.prompt", "blocks => blocks.map(block => block.textContent)")
-        width = page.evaluate("document.documentElement.scrollWidth")
-        browser.close()
+    page = chromium.new_page(viewport={"width": 390, "height": 800})
+    requests, said = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(path.as_uri())
+    shown = page.eval_on_selector_all("pre.prompt", "blocks => blocks.map(block => block.textContent)")
+    width = page.evaluate("document.documentElement.scrollWidth")
+    page.close()
     assert shown == [prompt.replace("\0", "␀") for prompt in NASTY]
     assert (requests, said, width) == ([path.as_uri()], [], 390)
 

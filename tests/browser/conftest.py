@@ -1,7 +1,6 @@
-"""One real app and one Chromium for all browser tests; a fresh page, with nothing stored, for each."""
+"""One real app for all browser tests; a fresh page, with nothing stored, for each."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,15 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 START_SECONDS = 120
 
 
@@ -56,17 +46,6 @@ def _served(url, app, log):
         except OSError:
             time.sleep(0.2)
     raise AssertionError(f"the app serves no page:\n{log.read_text()}")
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium here: apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
