@@ -169,7 +169,11 @@ def _load_repo(repo: str, revision: str | None, token: str | None) -> LoadedMode
             return _dressed(_from_hub(repo, revision, pinned, token), repo, card)
         except ModelError as error:
             problem = error
-    if token is None and (cached := hub.load_cached(repo, revision or pinned)) is not None:
+    try:
+        cached = hub.load_cached(repo, revision or pinned) if token is None else None
+    except ModelError as error:  # a cache that is broken is none
+        cached, problem = None, problem or error
+    if cached is not None:
         return _dressed(_noted(cached, problem), repo, card)
     if revision is None or revision == pinned:
         if card is not None:

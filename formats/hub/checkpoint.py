@@ -31,7 +31,7 @@ PROCESSOR_TEMPLATE = "chat_template.json"  # where old processors of image model
 EXTRA_TEMPLATES = "additional_chat_templates"
 _WANTED = re.compile(
     r"tokenizer(\.\d[\d.]*)?\.json|tokenizer_config\.json|special_tokens_map\.json|added_tokens\.json|config\.json"
-    r"|chat_template\.jinja|chat_template\.json|additional_chat_templates/[^/]+\.jinja"
+    r"|chat_template\.jinja|chat_template\.json|additional_chat_templates/[^/\\]+\.jinja"
 )
 _SLOW = re.compile(r"tokenizer\.model(\.v\d+\w*)?|tekken\.json|tiktoken\.model|spiece\.model|.*\.tiktoken|vocab\.\w+")
 

@@ -39,7 +39,8 @@ from huggingface_hub.utils._http import default_client_factory
 from formats.errors import ModelError
 
 PROBE_SECONDS = 1.0  # for the question whether the Hub is there at all
-STALL_SECONDS = 10.0  # without a byte
+ASK_SECONDS = 5.0  # for what a repository holds; after that, what is here stands in
+STALL_SECONDS = 10.0  # without a byte of a file
 TOTAL_SECONDS = 60.0  # for one model
 MAX_FILE_BYTES = 50 * 1024 * 1024
 MAX_TOTAL_BYTES = 100 * 1024 * 1024  # of all files of a model
@@ -215,14 +216,14 @@ def worded(error: BaseException, repo: str, revision: str | None) -> ModelError:
             return error
         case HFValidationError():
             return ModelError(f"{repo!r} cannot be a Hub id: one looks like organisation/name", "not_found")
+        case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.ProxyError() | OfflineModeIsEnabled():
+            return ModelError(f"the Hub cannot be reached at {endpoint()}", "hub_unreachable")
         case TookTooLong() | httpx2.TimeoutException():
             return ModelError(f"the Hub is too slow: {where} did not arrive in time; try again later", "slow")
         case TooLarge():
             return ModelError(f"a file of {where} is larger than {megabytes(MAX_FILE_BYTES)}: not loaded", "too_large")
         case httpx2.TooManyRedirects():
             return ModelError(f"the Hub sends requests for {where} round in circles", "redirect_loop")
-        case httpx2.ConnectError() | httpx2.ProxyError() | OfflineModeIsEnabled():
-            return ModelError(f"the Hub cannot be reached at {endpoint()}", "hub_unreachable")
         case BrokeOff() | httpx2.RemoteProtocolError() | httpx2.ReadError():
             return ModelError(f"the connection broke while {where} was on its way; try again", "cut_off")
         case httpx2.HTTPError():

@@ -28,7 +28,7 @@ class Files:
 def fetch(repo: str, revision: str | None, token: str | None) -> Files:
     """The wanted files of a repository; any error of huggingface_hub, or ModelError (too_large)."""
     api = HfApi(endpoint=client.endpoint(), token=token)
-    info = api.model_info(repo, revision=revision, files_metadata=True, timeout=client.STALL_SECONDS)
+    info = api.model_info(repo, revision=revision, files_metadata=True, timeout=client.ASK_SECONDS)
     sizes = _sizes(api, info)
     missing = checkpoint.no_tokenizer(sizes)
     wanted = []

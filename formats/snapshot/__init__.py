@@ -34,6 +34,7 @@ __all__ = [
 
 SCHEME = "snapshot:"
 NEEDS_HUB = "no installed data package carries this model's tokenizer: the count needs the Hub"
+UNKNOWN_OWNER = "this is a template alone: which tokenizer belongs to it is known on the Hub only"
 
 
 def names() -> list[str]:
@@ -123,9 +124,6 @@ def load_template(name: str) -> LoadedModel:
     )
 
 
-UNKNOWN_OWNER = "this is a template alone: which tokenizer belongs to it is known on the Hub only"
-
-
 class Countable:
     """A tokenizer that lacks some of a model's added tokens: it refuses texts that may hold one, with the reason."""
 
@@ -196,7 +194,7 @@ def _note(entry: Entry, wanted: str, stand_ins: Mapping[str, str]) -> str:
 
 
 def nearest(name: str, among: Iterable[str]) -> str:
-    """The end of a sentence that says what would have been found: ': did you mean ...?', or nothing."""
+    """The end of a sentence that says what would have been found: '; did you mean ...?', or nothing."""
     by_key = {candidate.casefold(): candidate for candidate in among}
     close = difflib.get_close_matches(name.casefold(), by_key, n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(by_key[key] for key in close)}?" if close else ""

@@ -37,12 +37,13 @@ _BPE: dict[str, models.BPE] = {}  # what was built so far, by the hash of its ke
 def load(file: TokenizerFile) -> Tokenizer:
     """A tokenizer of the caller's own; ModelError where the package is missing or its file has changed."""
     data = packages.read(file.source)  # checked every time: a kept conversion must not hide a changed package
+    config = packages.read(file.config) if file.config is not None else None
     key = _key(file)
     with _LOCK:
         try:
             return _built(_Parts(**json.loads(_read(key))))
         except (OSError, ValueError):  # not there, or broken
-            whole = FORMATS[file.format](data, file)
+            whole = _with_config(FORMATS[file.format](data, file), config)
         if not _is_plain_bpe(whole["model"]):
             return Tokenizer.from_str(json.dumps(whole))
         parts, model = _parts(whole)
@@ -56,13 +57,18 @@ def load(file: TokenizerFile) -> Tokenizer:
 
 
 def _tokenizer_json(data: bytes, file: TokenizerFile) -> dict[str, Any]:
-    if file.config is None:
-        return _parsed(data)
+    return _parsed(data)
+
+
+def _with_config(whole: dict[str, Any], config: bytes | None) -> dict[str, Any]:
+    """With the tokens that transformers adds because a tokenizer_config.json says so."""
+    if config is None:
+        return whole
     from transformers import PreTrainedTokenizerFast  # slow to import, and only the first run needs it
 
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "tokenizer.json").write_bytes(data)
-        Path(folder, "tokenizer_config.json").write_bytes(packages.read(file.config))
+        Path(folder, "tokenizer.json").write_text(json.dumps(whole), encoding="utf-8")
+        Path(folder, "tokenizer_config.json").write_bytes(config)
         return _parsed(PreTrainedTokenizerFast.from_pretrained(folder).backend_tokenizer.to_str())
 
 
@@ -103,18 +109,10 @@ def llama3_special_tokens() -> list[str]:
     Meta's package gives two of the reserved places names of their own (<|step_id|>, <|image|>) and numbers the rest
     differently; no template of these models writes any of them.
     """
-    return [
-        *(
-            "<|begin_of_text|>",
-            "<|end_of_text|>",
-            _reserved(0),
-            _reserved(1),
-            "<|finetune_right_pad_id|>",
-            _reserved(2),
-        ),
-        *("<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>", "<|python_tag|>"),
-        *map(_reserved, range(3, 248)),
-    ]
+    first = ["<|begin_of_text|>", "<|end_of_text|>", _reserved(0), _reserved(1)]
+    first += ["<|finetune_right_pad_id|>", _reserved(2)]
+    named = ["<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>", "<|python_tag|>"]
+    return [*first, *named, *map(_reserved, range(3, 248))]
 
 
 def llama4_special_tokens() -> list[str]:
