@@ -38,13 +38,13 @@ LAYERS = [
 ONLY_IN = {
     "gradio": {"web"},
     "huggingface_hub": {"hub", "generate"},
-    "tokenizers": {"tokens", "template", "snapshot", "hub"},
+    "tokenizers": {"tokens", "template", "snapshot", "hub", "generate"},
     "transformers": {"template", "snapshot", "hub", "generate"},
     "torch": {"generate"},
     "pebble": {"sandbox", "audit"},
     "requests": set(),
     "httpx": set(),
-    "httpx2": {"hub"},
+    "httpx2": {"hub", "generate"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 
