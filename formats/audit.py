@@ -12,7 +12,7 @@ import io
 import json
 import multiprocessing
 import resource
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import TimeoutError
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,6 +141,6 @@ def _cell(value: Any) -> Any:
     return f"'{text}" if isinstance(text, str) and text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def to_json(rows: Iterable[Row], about: Mapping[str, Any]) -> str:
-    """{"about": versions, date, ...; "rows": [...]}"""
-    return json.dumps({"about": dict(about), "rows": list(rows)}, ensure_ascii=False, indent=0) + "\n"
+def to_json(rows: Iterable[Row]) -> str:
+    """Rows as a JSON list of objects, one a line."""
+    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n"

@@ -141,7 +141,7 @@ def test_audit_gives_every_template_a_row_and_goes_on_after_a_stop(tmp_path):
     out = tmp_path / "rows.json"
     done = run("audit", "--templates", str(folder), "--out", str(out), "--jobs", "2")
     assert done.returncode == 0, done.stderr
-    rows = {row["name"]: row for row in json.loads(out.read_text())["rows"]}
+    rows = {row["name"]: row for row in json.loads(out.read_text())}
     assert set(rows) == {"good", "broken", "refuses"}
     assert rows["good"]["stars"] == 5 and rows["refuses"]["stars"] == 1
     partial = out.with_suffix(".partial.jsonl")
@@ -149,7 +149,7 @@ def test_audit_gives_every_template_a_row_and_goes_on_after_a_stop(tmp_path):
     kept = {**rows["good"], "worst": "kept from an earlier run"}
     partial.write_text(json.dumps(kept) + "\n" + '{"name": "cut o', encoding="utf-8")
     assert run("audit", "--templates", str(folder), "--out", str(out)).returncode == 0
-    again = {row["name"]: row for row in json.loads(out.read_text())["rows"]}
+    again = {row["name"]: row for row in json.loads(out.read_text())}
     assert again["good"]["worst"] == "kept from an earlier run"
     assert again["broken"] == rows["broken"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from formats import audit, compare
+from formats import audit, compare, leaderboard
 from formats.audit import Entry
 from formats.snapshot import packages, templates
 from formats.types import LoadedModel, Source
@@ -23,6 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--templates", default="snapshot", metavar="DIR|snapshot", help="a folder of .jinja files (snapshot)"
     )
     parser.add_argument("--out", required=True, type=Path, metavar="FILE.csv|.json", help="where the rows go")
+    parser.add_argument(
+        "--packed", action="store_true", help="with versions and date, as the page's leaderboard is kept (.json)"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="worker processes")
 
 
@@ -30,6 +33,9 @@ def run(args: argparse.Namespace) -> int:
     """0: every template has its row; 2: the call is wrong."""
     if args.out.suffix not in (".csv", ".json"):
         print(f"audit: {args.out}: the name must end in .csv or .json", file=sys.stderr)
+        return 2
+    if args.packed and args.out.suffix != ".json":
+        print(f"audit: {args.out}: --packed writes .json", file=sys.stderr)
         return 2
     if args.templates != "snapshot" and not Path(args.templates).is_dir():
         print(f"audit: {args.templates}: no such folder", file=sys.stderr)
@@ -40,9 +46,12 @@ def run(args: argparse.Namespace) -> int:
     entries = list(from_snapshot() if args.templates == "snapshot" else from_folder(Path(args.templates)))
     kept = args.out.with_suffix(".partial.jsonl")
     rows = audit.resumed(entries, kept, lambda left: audit.audit(left, max(1, args.jobs)))
-    done = list(tqdm(rows, total=len(entries), unit="template", file=sys.stderr))
+    done = list(tqdm(rows, total=len(entries), unit="template", file=sys.stderr, mininterval=1.0))
     done.sort(key=lambda row: row["name"])
-    text = audit.to_csv(done) if args.out.suffix == ".csv" else audit.to_json(done, about())
+    if args.packed:
+        text = leaderboard.pack(done, about())
+    else:
+        text = audit.to_csv(done) if args.out.suffix == ".csv" else audit.to_json(done)
     args.out.write_text(text, encoding="utf-8")
     kept.unlink(missing_ok=True)
     failed = sum(row["error"] is not None for row in done)

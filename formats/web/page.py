@@ -6,10 +6,11 @@ from typing import Any
 
 import gradio as gr
 
-from formats.web import compare_tab, conversation_panel, read_tab, scores_tab
+from formats.web import compare_tab, conversation_panel, leaderboard_tab, read_tab, scores_tab
 from formats.web.components import ASSETS, asset
 from formats.web.conversation_panel import Inputs, SamplePicker
 from formats.web.handlers import Workbench
+from formats.web.ranking import Ranking
 from formats.web.read_tab import ReadInputs
 from formats.web.reading import Reading
 from formats.web.scoring import Scoring
@@ -31,6 +32,7 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
                 answer = compare_tab.build(workbench, scoring)
                 read = read_tab.build(reading)
                 scores = scores_tab.build(scoring)
+                leaderboard_tab.build(Ranking())
         _wire(page, workbench, inputs, picker, answer)
         _wire_reading(workbench, reading, inputs, answer, *read)
         _wire_scores(scoring, inputs, *scores)
@@ -96,7 +98,7 @@ def launch(page: gr.Blocks, **options: Any) -> Any:
     """Serve the page; everything it needs comes from this server, fonts too."""
     return page.launch(
         theme=_theme(),
-        css_paths=[ASSETS / name for name in ("style.css", "scores.css", "reading.css")],
+        css_paths=[ASSETS / name for name in ("style.css", "scores.css", "reading.css", "leaderboard.css")],
         head=f"<script>{asset('head.js')}</script>",
         footer_links=[],
         ssr_mode=False,
