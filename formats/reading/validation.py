@@ -146,6 +146,8 @@ def _bounded(base: Any) -> Any:
     keywords = {**base.VALIDATORS, **replaced}
     for name in {"$ref", "$dynamicRef", "$recursiveRef", "unevaluatedProperties"} & keywords.keys():
         keywords[name] = _within_schema(keywords[name])
+    for name in {"type", "enum"} & keywords.keys():
+        keywords[name] = _unless_nullable(keywords[name])
     return extend(base, {name: _counted(keyword) for name, keyword in keywords.items()})
 
 
@@ -165,6 +167,16 @@ def _within_schema(keyword: Keyword) -> Keyword:
             return  # not in this schema, and nothing is fetched
 
     return reference
+
+
+def _unless_nullable(keyword: Keyword) -> Keyword:
+    """OpenAPI's `nullable`, which tools have though JSON Schema does not know it, makes room for null."""
+
+    def unless_nullable(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        if instance is not None or schema.get("nullable") is not True:
+            yield from keyword(validator, value, instance, schema)
+
+    return unless_nullable
 
 
 def _matches(pattern: str, text: str) -> bool | None:
