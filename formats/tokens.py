@@ -47,10 +47,12 @@ class TokenizerFast:
         self._tokenizer = tokenizer
         added = tokenizer.get_added_tokens_decoder().values()
         self.special_tokens = frozenset(token.content for token in added if not token.content.isspace())
+        self._endless = _endless(tokenizer)
         self._segments = _segments(tokenizer)
 
     def ids(self, text: str) -> list[int]:
-        """Raises FormatsError (bad_text) for text that no tokenizer can read."""
+        """Raises FormatsError: bad_text for text that no tokenizer can read, bad_tokenizer for one that never ends."""
+        self._check()
         if self._segments is not None and self._segments.can_cut(text):
             return self._segments.ids(text)
         return _encode(self._tokenizer, text)
@@ -61,6 +63,7 @@ class TokenizerFast:
         The bytes of one character may be spread over several tokens: all of them then have that character's span.
         White space that the tokenizer counts to no token belongs to the one that follows.
         """
+        self._check()
         with _worded(text):
             encoding = self._tokenizer.encode(text, add_special_tokens=False)
         spans: list[tuple[int, int]] = []
@@ -71,6 +74,14 @@ class TokenizerFast:
         if spans and covered < len(text):
             spans[-1] = (spans[-1][0], len(text))
         return Tokens(tuple(encoding.ids), tuple(spans))
+
+    def _check(self) -> None:
+        if self._endless is not None:
+            raise FormatsError(
+                f"the tokenizer's own normalizer makes nothing of its added token {self._endless!r}, "
+                "so that it would look for it for ever",
+                "bad_tokenizer",
+            )
 
 
 class _Segments:
@@ -116,6 +127,14 @@ class _Segments:
             while self._bytes > CACHE_BYTES:
                 self._bytes -= _size(*self._kept.popitem(last=False))
         return ids
+
+
+def _endless(tokenizer: Tokenizer) -> str | None:
+    """An added token that is empty once it is normalized: the tokenizers library would match it for ever."""
+    if tokenizer.normalizer is None:
+        return None
+    added = (token.content for token in tokenizer.get_added_tokens_decoder().values() if token.normalized)
+    return next((content for content in added if not tokenizer.normalizer.normalize_str(content)), None)
 
 
 def _segments(tokenizer: Tokenizer) -> _Segments | None:
