@@ -20,7 +20,7 @@ def front_matter():
 
 
 def requirement(name):
-    return re.search(rf"^{name}==(\S+)$", (ROOT / "requirements.txt").read_text(), re.MULTILINE)[1]
+    return re.search(rf"^{name}(?:\[[a-z,]+\])?==(\S+)$", (ROOT / "requirements.txt").read_text(), re.MULTILINE)[1]
 
 
 def commands():

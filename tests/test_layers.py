@@ -32,7 +32,20 @@ LAYERS = [
     {"checks"},
     {"score", "verdict", "card", "report"},
     {"compare"},
-    {"secret", "state", "share", "reopen", "snapshot", "hub", "gguf", "sandbox", "generate", "sources", "audit"},
+    {
+        "secret",
+        "state",
+        "share",
+        "reopen",
+        "snapshot",
+        "hub",
+        "gguf",
+        "sandbox",
+        "generate",
+        "sources",
+        "audit",
+        "leaderboard",
+    },
     {"cli", "web", "__main__"},
 ]
 ONLY_IN = {
