@@ -156,13 +156,8 @@ def test_an_empty_date_is_today(workbench):
 
 @pytest.mark.parametrize("sample", samples.load(), ids=lambda sample: sample.name)
 def test_every_sample_survives_the_editors(workbench, sample):
-    messages, tools, adds, goes_on, name, documents, kwargs = editor_texts(sample.conversation)
-    options = {"add_generation_prompt": adds, "continue_final_message": goes_on, "chat_template": name}
     problems = {}
-    texts = {"messages": messages, "tools": tools, "documents": documents, "kwargs": kwargs}
-    options["continue_final_message"] = handlers._flag(goes_on)
-    options["chat_template"] = name or None
-    read = handlers._conversation(texts, options, problems)
+    read = handlers.typed_conversation(editor_texts(sample.conversation), problems)
     assert not problems
     assert to_json(read) == to_json(from_json(sample.conversation))
 

@@ -78,14 +78,9 @@ class Workbench:
         with `cards` None the page keeps the last ones, since what is typed cannot be read as it stands.
         """
         problems: dict[str, FormatsError] = {}
-        texts = {"messages": messages, "tools": tools, "documents": documents, "kwargs": kwargs}
-        options = {
-            "add_generation_prompt": add_generation_prompt,
-            "continue_final_message": _flag(continue_final_message),
-            "chat_template": chat_template or None,
-        }
-        conversation = _conversation(texts, options, problems)
-        date = _tried(_date, today, "today", problems)
+        given = (messages, tools, add_generation_prompt, continue_final_message, chat_template, documents, kwargs)
+        conversation = typed_conversation(given, problems)
+        date = _tried(typed_date, today, "today", problems)
         names = _tried(model_ids, models, "models", problems)
         answer: JsonObject = {
             "number": number if isinstance(number, int) else 0,
@@ -223,14 +218,21 @@ def reason(sample: Sample) -> str:
     return str(escape(sample.reason))
 
 
-def _conversation(
-    texts: Mapping[str, Any], options: Mapping[str, Any], problems: dict[str, FormatsError]
-) -> Conversation | None:
-    """What the editors and options say together; what cannot be read is put into `problems`, field by field."""
-    messages = _tried(_parsed(conversations.parse_messages), texts["messages"], "messages", problems)
-    tools = _tried(_parsed(conversations.parse_tools), texts["tools"], "tools", problems)
-    documents = _tried(_parsed(_json_or_nothing), texts["documents"], "documents", problems)
-    kwargs = _tried(_parsed(_json_or_nothing), texts["kwargs"], "kwargs", problems)
+def typed_conversation(values: Sequence[Any], problems: dict[str, FormatsError]) -> Conversation | None:
+    """What the editors and options say together, their values in the order of `editor_texts`.
+
+    What cannot be read is put into `problems`, field by field.
+    """
+    messages_text, tools_text, add_generation_prompt, go_on, chat_template, documents_text, kwargs_text = values
+    options = {
+        "add_generation_prompt": add_generation_prompt,
+        "continue_final_message": _flag(go_on),
+        "chat_template": chat_template or None,
+    }
+    messages = _tried(_parsed(conversations.parse_messages), messages_text, "messages", problems)
+    tools = _tried(_parsed(conversations.parse_tools), tools_text, "tools", problems)
+    documents = _tried(_parsed(_json_or_nothing), documents_text, "documents", problems)
+    kwargs = _tried(_parsed(_json_or_nothing), kwargs_text, "kwargs", problems)
     if problems:
         return None
     try:
@@ -277,7 +279,7 @@ def _flag(value: Any) -> Any:
     return {"true": True, "false": False, "": False}.get(value, value) if isinstance(value, str) else value
 
 
-def _date(value: Any) -> datetime.date:
+def typed_date(value: Any) -> datetime.date:
     if not value:
         return datetime.date.today()
     try:
