@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0, the default, is greedy")
     parser.add_argument("--top-p", type=float, default=1.0, metavar="P")
     parser.add_argument("--stop", action="append", default=[], metavar="TEXT", help="more stop strings")
-    parser.add_argument("--style", default="native", help="how tools are told: native, react or json")
+    parser.add_argument("--style", default="native", help="how tools are told: native, react or json_in_system")
     parser.add_argument("--format", help="the output format to read (the one the template teaches)")
     parser.add_argument("--tool-choice", default="auto", help="auto, none, required or the name of a tool")
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="generate again with the tools' results")

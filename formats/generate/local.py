@@ -44,7 +44,7 @@ class LocalModel:
         self.window: int | None = getattr(self._model.config, "max_position_embeddings", None)
         self._ends = _end_ids(self._model, self._tokenizer)
         self._turn = threading.Lock()
-        self._over: Callable[[], bool] = lambda: False
+        self._over: Callable[[], bool] | None = None  # whether the run that generates now has to end
         for layer in _layers(self._model):
             layer.register_forward_pre_hook(self._check)
 
@@ -109,12 +109,15 @@ class LocalModel:
                 self._over = over
                 torch.manual_seed(sampling.seed)
                 prompt = torch.tensor([ids])
-                self._model.generate(
-                    prompt,
-                    attention_mask=torch.ones_like(prompt),
-                    generation_config=transformers.GenerationConfig(**self._options(limit, sampling)),
-                    streamer=_Streamer(said.put),
-                )
+                try:
+                    self._model.generate(
+                        prompt,
+                        attention_mask=torch.ones_like(prompt),
+                        generation_config=transformers.GenerationConfig(**self._options(limit, sampling)),
+                        streamer=_Streamer(said.put),
+                    )
+                finally:
+                    self._over = None
             said.put(_Ended())
         except BaseException as error:
             said.put(error)
@@ -134,7 +137,7 @@ class LocalModel:
         }
 
     def _check(self, *_: Any) -> None:
-        if self._over():
+        if self._over is not None and self._over():
             raise _Ended
 
 
@@ -203,6 +206,7 @@ def _libraries() -> tuple[Any, Any]:
         raise GenerationError(
             f"{error.name} is not installed: pip install -r requirements-live.txt", "not_installed"
         ) from error
+    transformers.logging.disable_progress_bar()
     return torch, transformers
 
 

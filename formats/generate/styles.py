@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from formats.errors import FormatsError
+from formats.plain_tools import PLAIN_FORMATS
 from formats.types import Conversation
 
 NATIVE = "native"
@@ -22,7 +23,8 @@ class Style:
 
 
 STYLES: Mapping[str, Style] = {
-    style.name: style for style in (Style(NATIVE, "The template's own", lambda conversation: conversation, None),)
+    NATIVE: Style(NATIVE, "The template's own", lambda conversation: conversation, None),
+    **{plain.name: Style(plain.name, plain.title, plain.apply, plain.parser) for plain in PLAIN_FORMATS.values()},
 }
 
 
