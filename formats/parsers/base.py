@@ -208,16 +208,17 @@ def _without_last_brace(reader: Reader, start: int) -> Payload:
 
 def _unreadable(reader: Reader, start: int, ends: tuple[str, ...], scanner: JsonScanner, outer: int) -> Wait[Payload]:
     """A value that is not even nearly JSON, or is cut off: it goes up to the frame's end, if there is one."""
-    cut_off = reader.at == reader.size
+    runs_out = reader.at == reader.size and (scanner.depth or scanner.in_string or reader.at == start)
     lost = None
     if scanner.depth:
         lost = json_text.lost_quote(reader.slice(scanner.string_start, reader.at), ends, scanner.depth + outer)
     if lost is not None:
         reader.move(scanner.string_start + lost)
-    elif not cut_off:
+    elif not runs_out:
         yield from reader.until(ends, None)
     text = reader.slice(start, reader.at)
-    ended = lost is not None or reader.at < reader.size or (not cut_off and text.rstrip().endswith(("}", "]")))
+    closed = not scanner.depth or text.rstrip().endswith(("}", "]"))
+    ended = lost is not None or reader.at < reader.size or (not runs_out and closed)
     return partial_payload(text, start, reader.at, CallProblem.INVALID_JSON if ended else CallProblem.UNCLOSED)
 
 

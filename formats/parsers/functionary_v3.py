@@ -43,7 +43,7 @@ TAG, TAG_END = "<function=", "</function>"
 FROM, RECIPIENT, CONTENT = "<|from|>", "<|recipient|>", "<|content|>"
 START, MESSAGE, CALL = "<|start|>", "<|message|>", "<|call|>"
 STOPS = ("<|eot_id|>", "<|eom_id|>", "<|stop|>", "<|end|>", "<|end_of_text|>")
-_WORD = re.compile(r"[\w.-]*")
+_WORD = re.compile(r"[\w.:/-]*")
 _JSON_BEGINS = ("{", '"')
 
 
@@ -89,7 +89,7 @@ def _cut_off_in_name(reader: Reader, start: int, name: str) -> bool:
 
 
 def tagged(reader: Reader) -> Wait[bool]:
-    """v3.1: the name in a tag. It counts only if JSON follows it, or its end in the same line."""
+    """v3.1: the name in a tag. It counts only if JSON follows it, or its end."""
     start = reader.at + len(TAG)
     name_end = yield from near(reader, (">", "{"), start)
     name = reader.peek(start, (name_end or start) - start).strip()
@@ -99,10 +99,9 @@ def tagged(reader: Reader) -> Wait[bool]:
         return bool(name) and _cut_off_in_name(reader, start, name)
     problem = CallProblem.MALFORMED if (yield from reader.ahead(1, name_end)) == "{" else None
     body = yield from reader.past_space(name_end + (problem is None))
-    if (yield from reader.ahead(1, body)) not in (*_JSON_BEGINS, ""):
-        ends = yield from near(reader, (TAG_END,), body)
-        if ends in (None, reader.size):
-            return False
+    begins = (yield from reader.ahead(1, body)) in (*_JSON_BEGINS, "")
+    if not begins and not (yield from reader.sees((TAG_END,), body)):
+        return False
     reader.take("markup", start)
     reader.move(body)
     payload = yield from arguments_payload(reader, (TAG_END, TAG, *STOPS))

@@ -25,7 +25,7 @@ OPEN, ID, ARGS = "[TOOL_CALLS]", "[CALL_ID]", "[ARGS]"
 THINK = ("[THINK]", "[/THINK]")
 STOPS = ("</s>",)
 ENDS = (OPEN, *STOPS)
-_NOT_NAME = re.compile(r"[^\w.-]")
+_NOT_NAME = re.compile(r"[^\w.:/-]")
 
 
 def calls(reader: Reader) -> Wait[bool]:

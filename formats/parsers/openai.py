@@ -187,6 +187,6 @@ FORMAT = OutputFormat(
         f'{CHANNEL}commentary to=functions.get_weather {CONSTRAIN}json{MESSAGE}{{"city": "Par': CallProblem.UNCLOSED,
         f'{CHANNEL}commentary to=functions.get_weather{MESSAGE}{{"city": "Paris",}}{CALL}': CallProblem.INVALID_JSON,
         f'{CHANNEL}commentary to=get_weather {CONSTRAIN}json{MESSAGE}{{"city": "Paris"}}{CALL}': CallProblem.MALFORMED,
-        f'{CHANNEL}commentary to=functions. {CONSTRAIN}json{MESSAGE}{{}}{CALL}': CallProblem.MISSING_NAME,
+        f"{CHANNEL}commentary to=functions. {CONSTRAIN}json{MESSAGE}{{}}{CALL}": CallProblem.MISSING_NAME,
     },
 )

@@ -10,23 +10,27 @@ both layouts are seen, and both are read. Calls are written with the tokens.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from formats.parsers.base import OutputFormat, call_list, read_turn
+from formats.parsers.base import Handler, OutputFormat, call_list, read_turn
 from formats.reading.frames import take_closer
 from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
 
 OPEN, CLOSE, WORD = "<|tool_call|>", "<|/tool_call|>", "functools"
+PLURAL, PLURAL_CLOSE = "<|tool_calls|>", "<|/tool_calls|>"  # as a prompt in wide use misspells them
 STOPS = ("<|end|>", "<|endoftext|>")
 
 
-def between_tokens(reader: Reader) -> Wait[bool]:
-    inside = yield from reader.past_space(reader.at + len(OPEN))
-    if not (yield from call_list(reader, inside, (CLOSE, OPEN, *STOPS))):
-        return False
-    yield from take_closer(reader, CLOSE)
-    return True
+def between(opener: str, closer: str, problem: CallProblem | None = None) -> Handler:
+    def read_list(reader: Reader) -> Wait[bool]:
+        inside = yield from reader.past_space(reader.at + len(opener))
+        if not (yield from call_list(reader, inside, (closer, opener, *STOPS), problem=problem)):
+            return False
+        yield from take_closer(reader, closer)
+        return True
+
+    return read_list
 
 
 def behind_word(reader: Reader) -> Wait[bool]:
@@ -34,8 +38,16 @@ def behind_word(reader: Reader) -> Wait[bool]:
     return (yield from call_list(reader, inside, (WORD, *STOPS)))
 
 
+OPENERS: Mapping[str, Handler] = {
+    OPEN: between(OPEN, CLOSE),
+    WORD: behind_word,
+    PLURAL: between(PLURAL, PLURAL_CLOSE, CallProblem.MALFORMED),
+    WORD + PLURAL: between(WORD + PLURAL, PLURAL_CLOSE, CallProblem.MALFORMED),
+}
+
+
 def read(reader: Reader) -> Wait[None]:
-    yield from read_turn(reader, {OPEN: between_tokens, WORD: behind_word}, stops=STOPS)
+    yield from read_turn(reader, OPENERS, stops=STOPS)
 
 
 def write(calls: Sequence[FunctionCall]) -> str:

@@ -152,7 +152,7 @@ class JsonScanner:
         word = "".join(self._word)
         self._word.clear()
         places = _ANY_PLACES if self.lenient else _VALUE_PLACES
-        known = self.lenient or word in _LITERALS or _NUMBER.fullmatch(word)
+        known = (self.lenient and self._stack) or word in _LITERALS or _NUMBER.fullmatch(word)
         self.broken = not (word and known and self._expect in places)
         if self.broken:
             self.refused = len(word)
