@@ -213,7 +213,7 @@ def test_no_process_outlives_the_app(tmp_path, what):
         process.kill()
     assert process.wait(timeout=10) == (0 if what == "exit" else -signal.SIGKILL)
     process.stdout.close()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60  # seconds of its own processor time end it: more on a busy machine
     while time.monotonic() < deadline and not all(map(gone, pids)):
         time.sleep(0.1)
     assert pids
