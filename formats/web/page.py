@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 
+from formats.web import api as endpoints
 from formats.web import compare_tab, conversation_panel, leaderboard_tab, read_tab, scores_tab
 from formats.web.components import ASSETS, asset
 from formats.web.conversation_panel import Inputs, SamplePicker
@@ -24,6 +25,7 @@ ASK: dict[str, Any] = {"js": "(...inputs) => window.lab.ask(inputs)", "trigger_m
 def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks:
     """The whole page; `launch` shows it."""
     with gr.Blocks(title="Prompt Format Lab", analytics_enabled=False, fill_width=True) as page:
+        endpoints.build(endpoints.Api(workbench, scoring))  # first: the page's own listeners have the same names
         gr.HTML(html_template=asset("header.html"), js_on_load=asset("header.js"), apply_default_css=False)
         with gr.Row(elem_id="lab"):
             with gr.Column(elem_id="panel"):
@@ -104,6 +106,7 @@ def launch(page: gr.Blocks, **options: Any) -> Any:
         ssr_mode=False,
         run_history=False,
         share=False,
+        mcp_server=True,
         **options,
     )
 

@@ -30,7 +30,7 @@ class Reading:
         answer: JsonObject = {"number": number if isinstance(number, int) else 0, "problem": "", "reading": None}
         try:
             text, definitions = _text(output), _tools(tools)
-            name, prompt_suffix, how = self._format(chosen, model, suffix)
+            name, prompt_suffix, how = self.format(chosen, model, suffix)
         except FormatsError as error:
             return {**answer, "problem": views.problem(error)}
         from formats.web import reading_views
@@ -53,7 +53,7 @@ class Reading:
         try:
             definitions = _tools(tools)
             conversation = Conversation(conversations.parse_messages(_text(messages)), definitions or None)
-            name, prompt_suffix, _ = self._format(chosen, model, suffix)
+            name, prompt_suffix, _ = self.format(chosen, model, suffix)
             from formats.parsers import FORMATS
             from formats.reading.message import next_turn
 
@@ -70,7 +70,7 @@ class Reading:
         names = [name for name in models if isinstance(name, str)] if isinstance(models, list) else []
         return [("no model", NO_MODEL), *((title(name), name) for name in names)]
 
-    def _format(self, chosen: Any, model: Any, suffix: Any) -> tuple[str, str, str]:
+    def format(self, chosen: Any, model: Any, suffix: Any) -> tuple[str, str, str]:
         """(format, prompt suffix, how it was found) of what was chosen. Raises FormatsError with what would work."""
         from formats.parsers import FORMATS
 

@@ -82,13 +82,19 @@ class Scoring:
 
     def card(self, model: Any) -> str:
         """The report card of one model as Markdown, for download; words where there is none."""
-        name = model if isinstance(model, str) else ""
-        judged = self._judge([name], patience=30.0)[name]
-        if not isinstance(judged, Verdict):
-            return judged.message if judged else "this model is still being checked"
         from formats.card import markdown
 
-        return markdown(judged)
+        try:
+            return markdown(self.verdict(model if isinstance(model, str) else "", patience=30.0))
+        except FormatsError as error:
+            return error.message
+
+    def verdict(self, model: str, patience: float) -> Verdict:
+        """One model's verdict. Raises FormatsError where it cannot be had, or not in that many seconds."""
+        judged = self._judge([model], patience)[model]
+        if not isinstance(judged, Verdict):
+            raise judged or FormatsError(f"{model} is still being checked; ask again in a moment", "loading")
+        return judged
 
     def _judge(self, names: list[str], patience: float = PATIENCE) -> dict[str, Verdict | FormatsError | None]:
         """The verdict of each model, or the reason there is none; None while it is on its way."""
