@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from formats.types import JsonObject, ParsedOutput, ParsedToolCall
+from collections.abc import Sequence
+
+from formats.reading.problems import problems
+from formats.types import JsonObject, ParsedOutput, ParsedToolCall, ToolDefinition
 
 
-def to_json(format: str, parsed: ParsedOutput) -> JsonObject:
-    """{"format", "content", "reasoning", "calls": [...], "segments": [...]}; ranges are in characters of the output."""
+def to_json(format: str, parsed: ParsedOutput, tools: Sequence[ToolDefinition] = ()) -> JsonObject:
+    """{"format", "content", "reasoning", "calls": [...], "segments": [...]}; ranges are in characters of the output.
+
+    `tools` are those that the output was read with.
+    """
     return {
         "format": format,
         "content": parsed.content,
         "reasoning": parsed.reasoning,
-        "calls": [_call(call, parsed.raw) for call in parsed.calls],
+        "calls": [_call(call, parsed.raw, tools) for call in parsed.calls],
         "segments": [{"kind": s.kind, "start": s.start, "end": s.end} for s in parsed.segments],
     }
 
 
-def _call(call: ParsedToolCall, raw: str) -> JsonObject:
-    """`problems` names all that was found wrong, the one in `problem` first, each with its place in the arguments."""
-    problem = call.problem.value if call.problem else None
-    problems: list[JsonObject] = [{"kind": problem, "path": "", "message": call.note}] if problem else []
-    if call.schema_errors:
-        problems = [
-            {"kind": problem, "path": error.path, "message": error.message, "keyword": error.keyword}
-            for error in call.schema_errors
-        ]
+def _call(call: ParsedToolCall, raw: str, tools: Sequence[ToolDefinition]) -> JsonObject:
+    """`id` is the output's own; `problems` are all that hold, the one in `problem` first."""
     return {
         "id": call.id,
         "name": call.name,
         "arguments": call.arguments,
-        "problem": problem,
-        "problems": problems,
+        "problem": call.problem and call.problem.value,
+        "problems": problems(call, tools),
         "start": call.start,
         "end": call.end,
         "raw": raw[call.start : call.end],
-        "note": call.note,
     }

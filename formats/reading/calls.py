@@ -77,8 +77,8 @@ def tool_names(tools: Sequence[ToolDefinition]) -> tuple[str, ...]:
 
 
 def _functions(tools: Sequence[ToolDefinition]) -> Iterator[Mapping[str, Any]]:
-    """What the tools define; a tool that is not of the usual shape defines nothing."""
+    """What the tools define, flat or as the chat API nests it; a tool of another shape defines nothing."""
     for tool in tools:
-        function = tool.get("function") if isinstance(tool, Mapping) else None
+        function = tool.get("function", tool) if isinstance(tool, Mapping) else None
         if isinstance(function, Mapping):
             yield function

@@ -125,7 +125,7 @@ class Api:
             raise FormatsError(f"no format is called {format!r}; there are {', '.join(FORMATS)}, or auto with a model")
         name, suffix, _ = Reading(self.workbench, ()).format(format, model, prompt_suffix)
         definitions = _conversation([{"role": "user", "content": ""}], tools, None).tools or ()
-        return to_json(name, FORMATS[name].parse(output, definitions, suffix))
+        return to_json(name, FORMATS[name].parse(output, definitions, suffix), definitions)
 
     def check(self, model: str) -> dict[str, Any]:
         """Judge what a model's chat template really does with tools: stars, two scores, and findings with their proof.
