@@ -17,6 +17,9 @@ FENCE = "```"
 SEPARATORS = (";", ",")  # between calls
 _FOLLOW = (*SEPARATORS, "]", FENCE, "{")  # what shows that a call has ended in front of it
 _QUOTES = ('"', "'")
+_SPACES = (" ", "\n", "\t", "\r")
+_OBJECT_OPENERS = tuple(f"{{{mark}" for mark in (*_QUOTES, *_SPACES))
+_LIST_OPENERS = tuple(f"[{mark}" for mark in ("{", *_SPACES))
 _NOT_INFO = re.compile(r"[^\w+-]")
 _NOT_CLOSING, _NOT_CLOSING_OR_SPACE = re.compile(r"[^}]"), re.compile(r"[^}\s]")
 
@@ -59,7 +62,7 @@ class ObjectsInText:
 
     @property
     def openers(self) -> dict[str, Handler]:
-        return dict.fromkeys(("{", "[", FENCE), self.read)
+        return dict.fromkeys((*_OBJECT_OPENERS, *_LIST_OPENERS, FENCE), self.read)
 
     def read(self, reader: Reader) -> Wait[bool]:
         start = reader.at

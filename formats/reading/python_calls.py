@@ -88,6 +88,7 @@ class ArgumentsScanner:
             return self._open_string(text, position)
         if text[position] in _CLOSER:
             self._brackets.append(_CLOSER[text[position]])
+            self.broken = len(self._brackets) > MAX_DEPTH
         elif text[position] in self._brackets:
             while self._brackets.pop() != text[position]:
                 pass
