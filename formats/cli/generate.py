@@ -44,17 +44,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0: generated; 1: it was stopped or out of time; 2: nothing could be generated."""
     from formats import sources
-    from formats.generate import report
+    from formats.generate import report, weights
     from formats.generate.engine import Engine
     from formats.generate.loop import Setup, converse
-    from formats.generate.weights import unpacked
     from formats.sandbox import Sandbox
 
     conversation = _conversation(args.conversation)
     sampling = Sampling(args.max_tokens, args.temperature, args.top_p, args.seed, tuple(args.stop))
     out, stop = sys.stdout, Stop(args.seconds)
     with contextlib.redirect_stdout(sys.stderr), _stopped_by_interrupt(stop), Sandbox() as sandbox:
-        name = str(unpacked(Path(args.model), _say)) if args.model.endswith(".gguf") else args.model
+        name = str(weights.find(args.model, _say)) if args.model.endswith(".gguf") else args.model
         model = sources.load(name, allow_files=True)
         engine = Engine(model=_weights(name, model.source.repo))
         setup = Setup(

@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 
 from formats.errors import FormatsError
 
+DEFAULT = "HuggingFaceTB/SmolLM2-135M-Instruct"  # the model that stands in where none is named
 MOST_TOKENS = 4096  # that one run may ask for
 MOST_STOPS = 16
 LONGEST_STOP = 100  # characters

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from formats.errors import FormatsError
-from formats.generate import weights
-from formats.generate.base import POLL, Backend, Stop
+from formats.generate.base import DEFAULT, POLL, Backend, Stop
 from formats.generate.turns import Turns
 
 NEEDED = ("torch", "accelerate", "gguf")
@@ -47,7 +46,7 @@ class Engine:
         env = os.environ if environment is None else environment
         self._url, self._key = env.get("LIVE_BASE_URL", ""), env.get("LIVE_API_KEY", "")
         self._server_model = env.get("LIVE_SERVER_MODEL", "")
-        self.model = env.get("LIVE_MODEL") or model or weights.DEFAULT
+        self.model = env.get("LIVE_MODEL") or model or DEFAULT
         self.turns = Turns(SERVER_SLOTS if self._url else 1)
         self._lock = threading.Lock()
         self._backend: Backend | None = None
@@ -103,6 +102,7 @@ class Engine:
             return Server(self._url, self._key, self._server_model)
         if missing := self.missing():
             raise FormatsError(missing, "not_installed")
+        from formats.generate import weights
         from formats.generate.local import LocalModel
 
         folder = weights.find(self.model, said.put)

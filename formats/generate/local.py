@@ -82,7 +82,7 @@ class LocalModel:
         while True:
             new, last = _waiting(said)
             count += len(new)
-            ended_by = next((token for token in new if token in self._ends), None)
+            ended_by = next((token for token in new if token in self._ends), ended_by)
             yield Chunk("".join(text.add(token) for token in new if token != ended_by), len(new))
             if isinstance(last, BaseException) and not isinstance(last, _Ended):
                 raise worded(last, self.name) from last

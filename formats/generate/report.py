@@ -27,18 +27,11 @@ class Transcript:
     def add(self, event: Event) -> None:
         match event:
             case Round():
-                self._rounds.append({"round": event.number, **_round(event), "results": []})
+                self._rounds.append({**round_json(event), "results": []})
             case Output():
                 self._rounds[-1] |= output_json(event)
             case Answered():
-                self._rounds[-1]["results"].append(
-                    {
-                        "name": event.call.name,
-                        "content": event.content,
-                        "is_error": event.is_error,
-                        "by": event.by,
-                    }
-                )
+                self._rounds[-1]["results"].append(answered_json(event))
             case Finished():
                 self._finished = event
 
@@ -56,9 +49,10 @@ class Transcript:
         }
 
 
-def _round(event: Round) -> JsonObject:
+def round_json(event: Round) -> JsonObject:
     sampling = event.sampling
     return {
+        "round": event.number,
         "generated_by": {"where": event.where, "model": event.backend},
         "prompt": event.prompt,
         "ids_count": event.prompt_ids,
@@ -72,6 +66,10 @@ def _round(event: Round) -> JsonObject:
         },
         "notes": list(event.notes),
     }
+
+
+def answered_json(event: Answered) -> JsonObject:
+    return {"name": event.call.name, "content": event.content, "is_error": event.is_error, "by": event.by}
 
 
 def output_json(output: Output) -> JsonObject:

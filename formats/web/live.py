@@ -1,0 +1,236 @@
+"""What the tab "Live" calls: a run as it comes, its end, and the probe set.
+
+The page gets the whole state of a run each time, as plain values that live.js places as text; Gradio sends what
+changed. A run is known by a name that its page has made up, so that "Stop" finds it.
+"""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from formats.errors import FormatsError
+from formats.generate.base import GenerationError, Sampling, Stop
+from formats.generate.engine import Engine, Loading
+from formats.types import Conversation, JsonObject, LoadedModel
+from formats.web.handlers import LONGEST_NAME, Workbench, typed_conversation, typed_date
+
+OWN = ""  # the choice of the generating model's own template
+NO_STYLE = ""  # the choice of no second column
+FOUND = "auto"
+EVERY = 0.1  # seconds between two states of a run
+CONVERSATION_VALUES = 7
+MOST_RUNS = 256  # that "Stop" can find
+
+
+class Live:
+    """The listeners of the tab; one for all visitors."""
+
+    def __init__(self, workbench: Workbench, engine: Engine | None = None) -> None:
+        self.workbench = workbench
+        self.engine = engine or Engine()
+        self._running: dict[str, Stop] = {}
+
+    def missing(self) -> str | None:
+        """How to turn live generation on; None where it is on."""
+        return self.engine.missing()
+
+    def run(self, *values: Any) -> Iterator[JsonObject]:
+        """The states of a run: 7 values of the conversation, the date, 12 settings of the tab, the run's name.
+
+        {"run", "state": "working" | "done", "words", "problem", "columns": [{"title", "rounds": [...], "ending",
+        "violations"}]}
+        """
+        given, today, settings, run = values[:CONVERSATION_VALUES], values[7], values[8:-1], values[-1]
+        state: JsonObject = {"run": run, "state": "working", "words": "", "problem": "", "columns": []}
+        stop = Stop()
+        self._begin(run, stop)
+        try:
+            conversation = _conversation(given)
+            for setup, name in self._setups(settings, typed_date(today), state, stop):
+                if isinstance(setup, Loading):
+                    yield {**state, "words": setup.words}
+                elif not stop.reason:
+                    yield from self._column(conversation, setup, name, state, stop)
+        except FormatsError as error:
+            state["problem"] = error.message
+        finally:
+            stop.now()
+            self._running.pop(str(run), None)
+        yield {**state, "state": "done", "words": ""}
+
+    def stop(self, run: Any) -> None:
+        """End that run; one that is over, or not there, is nothing to complain about."""
+        if (stop := self._running.get(str(run))) is not None:
+            stop.now()
+
+    def probe(self, models: Any, column: Any, count: Any, seed: Any, run: Any) -> Iterator[JsonObject]:
+        """The states of a run of the probe set: {"run", "state", "words", "problem", "done", "of", "report"}."""
+        from formats.generate import probe
+
+        state: JsonObject = {"run": run, "state": "working", "words": "", "problem": "", "done": 0, "of": 1}
+        state["report"] = None
+        stop = Stop()
+        self._begin(run, stop)
+        try:
+            number = _number(count, int, "the number of prompts")
+            model = None
+            for news in self._model(column, stop):
+                if isinstance(news, LoadedModel):
+                    model = news
+                else:
+                    yield {**state, "words": news.words}
+            if model is not None:
+                asked = probe.Probe(model, number, _number(seed, int, "seed"), self.workbench.engine.sandbox)
+                for step in asked.run(self.engine, stop):
+                    state |= {"done": step.done, "of": step.of, "words": step.words}
+                    if step.items is not None:
+                        state["report"] = probe.to_json(asked, step.items)
+                    yield dict(state)
+        except FormatsError as error:
+            state["problem"] = error.message
+        finally:
+            stop.now()
+            self._running.pop(str(run), None)
+        yield {**state, "state": "done", "words": ""}
+
+    def choices(self, models: Any) -> list[tuple[str, str]]:
+        """The columns that can be chosen: the generating model's own, then those of the comparison."""
+        from formats.web.handlers import title
+
+        names = [name for name in models if isinstance(name, str)] if isinstance(models, list) else []
+        own = [] if self.engine.is_server else [(f"its own: {Path(self.engine.model).name}", OWN)]
+        return [*own, *((title(name), name) for name in names)]
+
+    def _begin(self, run: Any, stop: Stop) -> None:
+        if not isinstance(run, str) or not 8 <= len(run) <= 64 or len(self._running) >= MOST_RUNS:
+            raise GenerationError("this run has no name, or too many are under way", "busy")
+        self._running[run] = stop
+
+    def _setups(
+        self, settings: Sequence[Any], today: datetime.date, state: JsonObject, stop: Stop
+    ) -> Iterator[tuple[Any, str]]:
+        """One setup for each column, and what is being loaded until the model is there."""
+        from formats.generate import styles
+        from formats.generate.loop import Setup
+
+        column, style, second, form, tokens, temperature, top_p, seed, stops, choice, rounds, results = settings
+        names = [str(style), *([str(second)] if second not in (NO_STYLE, None) else [])]
+        titles = [styles.find(name).title for name in names]
+        sampling = Sampling(
+            _number(tokens, int, "max tokens"),
+            _number(temperature, float, "temperature"),
+            _number(top_p, float, "top_p"),
+            _number(seed, int, "seed"),
+            tuple(line for line in str(stops or "").splitlines() if line),
+        )
+        typed = _results(results)
+        model = None
+        for news in self._model(column, stop):
+            if isinstance(news, LoadedModel):
+                model = news
+            else:
+                yield news, ""
+        for name, title in zip(names, titles, strict=True):
+            if model is None:
+                return
+            yield (
+                Setup(
+                    model=model,
+                    sampling=sampling,
+                    sandbox=self.workbench.engine.sandbox,
+                    today=today,
+                    clock=lambda: datetime.datetime.now(datetime.UTC),
+                    style=name,
+                    format=None if form in (FOUND, None) else str(form),
+                    tool_choice=_choice(choice),
+                    rounds=_number(rounds, int, "rounds"),
+                    results=typed,
+                ),
+                title,
+            )
+
+    def _model(self, column: Any, stop: Stop) -> Iterator[Loading | LoadedModel]:
+        """The model whose template makes the prompt; its own files are the operator's, so they may be local ones."""
+        from formats import sources
+
+        if not isinstance(column, str) or len(column) > LONGEST_NAME:
+            raise FormatsError("choose a column", "bad_input")
+        if column != OWN:
+            yield self.workbench.engine.load(column)
+            return
+        for news in self.engine.ready(stop):
+            if isinstance(news, Loading):
+                yield news
+            else:
+                folder = getattr(news, "folder", None)
+                yield sources.load(str(folder or self.engine.model), allow_files=True)
+
+    def _column(
+        self, conversation: Conversation, setup: Any, title: str, state: JsonObject, stop: Stop
+    ) -> Iterator[JsonObject]:
+        """The states while one column is generated; a fault of it is its own."""
+        from formats.generate.loop import converse
+        from formats.web import live_state
+
+        column: JsonObject = {"title": title, "rounds": [], "ending": None, "violations": [], "problem": ""}
+        state["columns"] = [*state["columns"], column]
+        last = 0.0
+        try:
+            for event in converse(self.engine, conversation, setup, stop):
+                words = live_state.add(column, event)
+                now = time.monotonic()
+                if words is not None or now - last >= EVERY:
+                    last = now
+                    yield _copy(state, words or "")
+        except FormatsError as error:
+            column["problem"] = error.message
+            yield _copy(state)
+
+
+def _copy(state: JsonObject, words: str = "") -> JsonObject:
+    """The state as it is now: Gradio sends what differs from the one before, so they must not share anything."""
+    return copy.deepcopy(state) | {"words": words}
+
+
+def _conversation(values: Sequence[Any]) -> Conversation:
+    """What the editors hold; the first thing that is wrong with it as an error."""
+    problems: dict[str, FormatsError] = {}
+    conversation = typed_conversation(values, problems)
+    if conversation is None:
+        field, error = next(iter(problems.items()))
+        raise FormatsError(f"{field}: {error.message.removeprefix(f'{field}: ')}", error.kind)
+    return conversation
+
+
+def _number(value: Any, kind: type, name: str) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float) or (kind is int and value != int(value)):
+        raise FormatsError(f"{name} needs a number", "bad_input")
+    return kind(value)
+
+
+def _choice(value: Any) -> Any:
+    if value is not None and not isinstance(value, str):
+        raise FormatsError("tool_choice needs auto, none, required or the name of a tool", "bad_input")
+    return (value or "auto").strip()
+
+
+def _results(value: Any) -> dict[str, str]:
+    """Results typed by hand: an object of tool name -> result, or nothing."""
+    text = value.strip() if isinstance(value, str) else ""
+    if not text:
+        return {}
+    try:
+        typed = json.loads(text)
+    except ValueError:
+        typed = None
+    if not isinstance(typed, dict):
+        raise FormatsError('results need JSON such as {"get_time": "12:00"}', "bad_input")
+    return {
+        name: item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for name, item in typed.items()
+    }

@@ -1,0 +1,137 @@
+"""The tab "Live": let a model continue a column's prompt, and see what it writes being read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import gradio as gr
+
+from formats.web.components import asset
+from formats.web.live import FOUND, NO_STYLE, Live
+
+STYLES = (("the template's own", "native"), ("ReAct", "react"), ("JSON in the system turn", "json_in_system"))
+MOST_AT_ONCE = 32  # runs that are begun or wait; more wait in Gradio's own queue
+
+
+@dataclass(frozen=True)
+class LiveInputs:
+    """The tab's own inputs, in the order in which `Live.run` takes their values."""
+
+    column: Any
+    style: Any
+    second: Any
+    format: Any
+    tokens: Any
+    temperature: Any
+    top_p: Any
+    seed: Any
+    stops: Any
+    choice: Any
+    rounds: Any
+    results: Any
+
+    def all(self) -> list[Any]:
+        return [getattr(self, field.name) for field in fields(self)]
+
+
+@dataclass(frozen=True)
+class LiveTab:
+    """What is wired: the inputs, the buttons, the probe set's choices, and the two places that show something."""
+
+    inputs: LiveInputs
+    start: Any
+    stop: Any
+    count: Any
+    measure: Any
+    output: Any
+    report: Any
+
+
+def build(live: Live, models: list[str], formats: list[str]) -> LiveTab | None:
+    """The tab; None where live generation is off, and the tab only says how to turn it on."""
+    with gr.Tab("Live", id="live"):
+        if (missing := live.missing()) is not None:
+            gr.HTML(html_template='<p class="live-off">${value}</p>', value=missing, apply_default_css=False)
+            return None
+        choices = live.choices(models)
+        with gr.Column(elem_id="live-inputs"):
+            with gr.Row():
+                column = gr.Dropdown(
+                    choices, value=choices[0][1], label="Prompt of", allow_custom_value=True, elem_id="live-column"
+                )
+                style = gr.Dropdown(list(STYLES), value="native", label="Tools told by", elem_id="live-style")
+                second = gr.Dropdown(
+                    [("nothing", NO_STYLE), *STYLES], value=NO_STYLE, label="Beside it", elem_id="live-second"
+                )
+                rounds = gr.Number(3, minimum=1, maximum=8, precision=0, label="Rounds", elem_id="live-rounds")
+                tokens = gr.Number(128, minimum=1, maximum=4096, precision=0, label="Max tokens", elem_id="live-tokens")
+            with gr.Accordion("Sampling, tool choice and results", open=False, elem_id="live-more"):
+                with gr.Row():
+                    temperature = gr.Number(0, minimum=0, maximum=5, label="Temperature", elem_id="live-temperature")
+                    top_p = gr.Number(1, minimum=0, maximum=1, label="top_p", elem_id="live-top-p")
+                    seed = gr.Number(0, minimum=0, precision=0, label="Seed", elem_id="live-seed")
+                    choice = gr.Dropdown(
+                        ["auto", "none", "required"],
+                        value="auto",
+                        label="tool_choice",
+                        allow_custom_value=True,
+                        elem_id="live-choice",
+                    )
+                    form = gr.Dropdown(
+                        [("the one that is taught", FOUND), *((name, name) for name in formats)],
+                        value=FOUND,
+                        label="Read as",
+                        elem_id="live-format",
+                    )
+                with gr.Row():
+                    stops = gr.Textbox(
+                        label="More stop strings, one a line", lines=2, max_length=2000, elem_id="live-stops"
+                    )
+                    results = gr.Textbox(
+                        label="Results typed by hand",
+                        placeholder='{"ask_ann": "She says yes."}',
+                        lines=2,
+                        max_length=100_000,
+                        elem_id="live-results",
+                    )
+            with gr.Row(elem_id="live-buttons"):
+                start = gr.Button("Generate", variant="primary", size="sm", elem_id="live-start")
+                stop = gr.Button("Stop", size="sm", elem_id="live-stop")
+                measure = gr.Button("Run the probe set", size="sm", elem_id="live-measure")
+                count = gr.Radio([("10 prompts", 10), ("50", 50)], value=10, show_label=False, elem_id="live-count")
+        output = _shown("live")
+        report = _shown("probe")
+    inputs = LiveInputs(column, style, second, form, tokens, temperature, top_p, seed, stops, choice, rounds, results)
+    return LiveTab(inputs, start, stop, count, measure, output, report)
+
+
+def wire(live: Live, tab: LiveTab, conversation: list[Any], today: Any, models: Any) -> None:
+    """`conversation` are the components that `Live.run` takes first."""
+    name = gr.Textbox(visible=False)
+    named = "(...inputs) => [...inputs.slice(0, -1), (window.lab.run = window.lab.runName())]"
+    running: dict[str, Any] = {
+        "js": named,
+        "api_visibility": "private",
+        "show_progress": "hidden",
+        "concurrency_limit": MOST_AT_ONCE,
+        "trigger_mode": "multiple",
+    }
+    tab.start.click(live.run, [*conversation, today, *tab.inputs.all(), name], tab.output, **running)
+    tab.measure.click(live.probe, [models, tab.inputs.column, tab.count, tab.inputs.seed, name], tab.report, **running)
+    instant: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+    tab.stop.click(live.stop, name, None, js="() => [window.lab.run || '']", **instant)
+
+    def columns(names: Any) -> gr.Dropdown:
+        return gr.Dropdown(choices=live.choices(names))
+
+    models.input(columns, models, tab.inputs.column, **instant)
+
+
+def _shown(name: str) -> gr.HTML:
+    return gr.HTML(
+        html_template=asset(f"{name}.html"),
+        js_on_load=asset(f"{name}.js"),
+        apply_default_css=False,
+        elem_id=f"{name}-output",
+    )
