@@ -10,9 +10,13 @@ from formats.types import JsonObject
 Content = str | list[JsonObject]
 
 
+def is_part(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
 def is_parts(content: object) -> bool:
     """Whether a value is a list of parts, each with a type."""
-    return isinstance(content, list) and all(isinstance(p, dict) and isinstance(p.get("type"), str) for p in content)
+    return isinstance(content, list) and all(map(is_part, content))
 
 
 def as_text(content: object) -> str:

@@ -14,8 +14,9 @@ from importlib.metadata import version
 
 from formats.errors import FormatsError
 from formats.interop import SHAPES
-from formats.interop.base import Exported, Writer, json_document
+from formats.interop.base import Exported, json_document
 from formats.interop.openai_chat import server_body
+from formats.interop.writing import Writer
 from formats.types import Conversation, JsonObject
 
 

@@ -94,23 +94,32 @@ def _is_nine(value: object) -> bool:
 
 
 def _split_calls(conversation: Conversation) -> Conversation:
+    """Results stand behind their call as far as they follow its turn; those of other turns stay where they are."""
     answers = answered_calls(conversation.messages)
-    rest = list(enumerate(conversation.messages))
     messages: list[Message] = []
-    while rest:
-        place, message = rest.pop(0)
+    waiting: dict[tuple[int, int], list[Message]] = {}  # turns of a call, and its results
+    strays: list[Message] = []
+
+    def close() -> None:
+        messages.extend(message for turn in waiting.values() for message in turn)
+        messages.extend(strays)
+        waiting.clear()
+        strays.clear()
+
+    for place, message in enumerate(conversation.messages):
+        answered = answers.get(place)
+        if message["role"] == "tool" and waiting:
+            own = waiting.get((answered.message, answered.index)) if answered else None
+            (strays if own is None else own).append(message)
+            continue
+        close()
         calls = calls_of(message, place)
         if len(calls) < 2:
             messages.append(message)
-            continue
-        results = []
-        while rest and rest[0][1]["role"] == "tool":
-            results.append(rest.pop(0))
-        for call in calls:
+        for call in calls if len(calls) > 1 else ():
             kept = message if call.index == 0 else cast(Message, {"role": message["role"], "content": ""})
-            messages.append(_with_calls(kept, [call.value]))
-            messages += [result for at, result in results if answers.get(at) == call]
-        messages += [result for at, result in results if answers.get(at) not in calls]
+            waiting[place, call.index] = [_with_calls(kept, [call.value])]
+    close()
     return replace(conversation, messages=tuple(messages))
 
 

@@ -51,24 +51,25 @@ def answered_calls(messages: Sequence[Message]) -> dict[int, Call]:
     that has its `name`, or simply the first open one where it has no name either.
     """
     answers: dict[int, Call] = {}
-    by_id: dict[str, list[Call]] = {}  # open calls; ids may be any JSON
-    turn: list[Call] = []
+    by_id: dict[str, list[Call]] = {}  # open calls; an id may be any JSON
+    turn: dict[int, Call] = {}  # open calls of the last turn that has any
     for place, message in enumerate(messages):
         calls = calls_of(message, place)
         if calls:
-            turn = list(calls)
+            turn = {call.index: call for call in calls}
             for call in calls:
                 by_id.setdefault(dumps(call.id), []).append(call)
         elif message["role"] == "tool":
             asked, name = message.get("tool_call_id"), message.get("name")
-            if asked is not None:
-                options = by_id.get(dumps(asked), [])[-1:]
+            if asked is None:
+                found = next((call for call in turn.values() if name is None or call.name == name), None)
             else:
-                options = [call for call in turn if name is None or call.name == name][:1]
-            for call in options:
-                answers[place] = call
-                by_id[dumps(call.id)].remove(call)
-                turn = [other for other in turn if other is not call]
+                found = next(reversed(by_id.get(dumps(asked), [])), None)
+            if found is not None:
+                answers[place] = found
+                by_id[dumps(found.id)].remove(found)
+                if turn.get(found.index) is found:
+                    del turn[found.index]
     return answers
 
 

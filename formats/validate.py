@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 from jsonschema_specifications import REGISTRY
 
+from formats.content import is_parts
 from formats.conversation import at
 from formats.errors import FormatsError
 from formats.fields import kind_of
@@ -212,13 +213,9 @@ def _result(message: Message, path: str, answers_a_call: bool) -> Iterator[Warne
         if loads(content) is None and content.strip() != "null":
             words = "is not JSON text; templates that write it into JSON as it is break on it"
             yield Warned(f"{path}.content", words, "result_not_json")
-    elif content is not None and not _is_parts(content):
+    elif content is not None and not is_parts(content):
         words = f"is {kind_of(content)} and not text; templates print it in ways of their own"
         yield Warned(f"{path}.content", words, "result_not_text")
-
-
-def _is_parts(content: Any) -> bool:
-    return isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content)
 
 
 def _options(conversation: Conversation) -> Iterator[Warned]:

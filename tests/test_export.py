@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from conversations import CASES, CONVERSATIONS, data, real_template
 from hypothesis import given, settings
+from same import differences, unreported
 
 from formats.conversation import from_json
 from formats.errors import FormatsError, TemplateRefused
 from formats.export import EXPORTS, Target, export
+from formats.interop import conversation_of, recognise
 from formats.template import render
 from formats.types import Conversation
 
@@ -166,6 +168,13 @@ def test_the_command_and_its_body_are_whole(name, case):
     body, _, end = rest.rpartition("\nJSON")
     assert json.loads(body) == exported.body and end == "\n"
     assert "JSON" not in body.splitlines()
+
+
+@pytest.mark.parametrize("name", CURLS)
+def test_a_command_can_be_pasted_back(name):
+    exported = export(CASES["full-loop"], name)
+    back = conversation_of(recognise(exported.text))
+    assert unreported(differences(CASES["full-loop"], back), [loss.path for loss in exported.lost]) == []
 
 
 def test_what_the_servers_get():

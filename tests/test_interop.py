@@ -317,6 +317,21 @@ def test_the_first_of_several_lines():
     assert set(lost(recognise(rows[: rows.rindex("\n")]))) == {"line 2"}
 
 
+def test_the_first_row_of_a_list_of_rows():
+    rows = [{"messages": [{"role": "user", "content": f"row {n}"}]} for n in range(3)]
+    found = pasted(rows)
+    assert found.messages == ({"role": "user", "content": "row 0"},)
+    assert lost(found) == {"[1] to [2]": "only the first row is taken"}
+    assert set(lost(pasted([WIRE["sharegpt_row"]] * 2))) == {"[1]", "conversations[3].weight"}
+
+
+def test_a_line_separator_inside_a_row_ends_no_line():
+    rows = [
+        json.dumps({"messages": [{"role": "user", "content": f"a\u2028b {n}"}]}, ensure_ascii=False) for n in (1, 2)
+    ]
+    assert recognise("\n".join(rows)).messages == ({"role": "user", "content": "a\u2028b 1"},)
+
+
 def test_python_text():
     text = "[{'role': 'user', 'content': 'it\\'s', 'x': (1, None, True)},]"
     found = recognise(text)

@@ -34,14 +34,29 @@ def recognise(text: str) -> Imported:
     """What a pasted text is taken for, and the conversation in it; FormatsError in words where there is none."""
     pasted = read_pasted(text)
     value = checked(pasted.value, "")
-    candidates = [
-        (shape.signs(body), shape, field, body) for shape in SHAPES.values() for field, body in _bodies(value, shape)
-    ]
-    signs, shape, field, body = max(candidates, key=lambda candidate: candidate[0], default=(0, None, "", {}))
-    if not signs or shape is None:
+    found = _taken(value)
+    if found is None and isinstance(value, list) and len(value) > 1:  # the rows of a data set
+        pasted = replace(pasted, lost=(*pasted.lost, Loss(_others(value), "only the first row is taken")))
+        found = _taken(value[0])
+    if found is None:
         raise FormatsError(_unknown(value), "not_recognised")
-    prefix = field if isinstance(value, list) else f"{field}[0]." if field else ""
-    return _finished(shape.read(body), pasted, prefix)
+    return _finished(found, pasted)
+
+
+def _taken(value: Any) -> Imported | None:
+    """What the shape with the most signs reads in a value, its paths as they are in the value."""
+    candidates = [
+        (shape.signs(body), shape, prefix, body) for shape in SHAPES.values() for prefix, body in _bodies(value, shape)
+    ]
+    signs, shape, prefix, body = max(candidates, key=lambda candidate: candidate[0], default=(0, None, "", {}))
+    if not signs or shape is None:
+        return None
+    found = shape.read(body)
+    return replace(found, lost=tuple(Loss(loss.path.removeprefix(prefix), loss.message) for loss in found.lost))
+
+
+def _others(rows: list[Any]) -> str:
+    return "[1]" if len(rows) == 2 else f"[1] to [{len(rows) - 1}]"
 
 
 def conversation_of(imported: Imported) -> Conversation | None:
@@ -53,28 +68,29 @@ def conversation_of(imported: Imported) -> Conversation | None:
 
 
 def _bodies(value: Any, shape: Shape) -> list[tuple[str, JsonObject]]:
-    """The objects that a value may stand for: itself, or a list under the key where the shape has such items."""
+    """The objects that a value may stand for: itself, or a list under the key where the shape has such items.
+
+    Each comes with the start of its paths that the value itself does not have.
+    """
     found = [("", value)] if isinstance(value, dict) else []
     items = value if isinstance(value, list) else [value]
     for key, field in shape.bare.items():
         if items and all(isinstance(item, dict) for item in items) and any(key in item for item in items):
-            found.append((field, {field: items}))
+            found.append((field if isinstance(value, list) else f"{field}[0].", {field: items}))
     return found
 
 
-def _finished(imported: Imported, pasted: Pasted, prefix: str) -> Imported:
-    """The import with plain messages and tools, all losses, and paths as they are in the pasted text."""
-    lost = [Loss(loss.path.removeprefix(prefix), loss.message) for loss in imported.lost]
-    shape = f"{imported.shape}, {pasted.how}" if pasted.how else imported.shape
+def _finished(imported: Imported, pasted: Pasted) -> Imported:
+    """The import with its messages and tools checked, and with how it was found."""
     messages = [{"role": "user"}] if imported.messages is None else list(imported.messages)
     tools = None if imported.tools is None else list(imported.tools)
     conversation = from_json({"messages": messages, "tools": tools, "options": dict(imported.options)})
     return replace(
         imported,
-        shape=shape,
+        shape=f"{imported.shape}, {pasted.how}" if pasted.how else imported.shape,
         messages=None if imported.messages is None else conversation.messages,
         tools=conversation.tools,
-        lost=(*pasted.lost, *lost),
+        lost=(*pasted.lost, *imported.lost),
     )
 
 

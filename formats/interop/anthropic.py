@@ -5,18 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from formats.interop.base import (
-    Box,
-    Exported,
-    Imported,
-    Loss,
-    Shape,
-    Writer,
-    flat_tools,
-    objects,
-    one_text,
-    tools_in,
-)
+from formats.interop.base import Exported, Imported, Loss, Shape
+from formats.interop.taking import Box, objects, one_text, tools_in
+from formats.interop.writing import Writer, flat_tools
 from formats.types import Conversation, JsonObject
 
 _BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document")

@@ -9,18 +9,9 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any, cast
 
-from formats.interop.base import (
-    Box,
-    Exported,
-    Imported,
-    Loss,
-    Shape,
-    Writer,
-    flat_tools,
-    objects,
-    one_text,
-    read_tool,
-)
+from formats.interop.base import Exported, Imported, Loss, Shape
+from formats.interop.taking import Box, objects, one_text, read_tool
+from formats.interop.writing import Writer, flat_tools
 from formats.tool_calls import dumps, loads
 from formats.types import Conversation, JsonObject, ToolDefinition
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats.interop.base import Box, Exported, Imported, Loss, Shape, Writer, flat_tools, objects, read_tools
+from formats.interop.base import Exported, Imported, Loss, Shape
+from formats.interop.taking import Box, objects, read_tools
+from formats.interop.writing import Writer, flat_tools
 from formats.types import Conversation, JsonObject
 
 _TOOL = {"name": "name", "description": "description", "parameters": "inputSchema", "return": "outputSchema"}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats.interop.base import Box, Exported, Imported, Loss, Shape, Writer, function_of, objects, tools_in
+from formats.interop.base import Exported, Imported, Loss, Shape
+from formats.interop.taking import Box, objects, tools_in
+from formats.interop.writing import Writer, function_of
 from formats.tool_calls import Call, calls_of
 from formats.types import Conversation, JsonObject
 
 _READ = {"thinking": "reasoning_content", "tool_name": "name"}  # their keys of a message -> ours
 _WRITTEN = {ours: theirs for theirs, ours in _READ.items()}
-_THINK = {"enable_thinking": bool, "reasoning_effort": str}  # options of templates that `think` stands for
 
 
 def signs(value: JsonObject) -> int:
@@ -64,12 +65,13 @@ def write(conversation: Conversation, model: str) -> Exported:
     if conversation.tools is not None:
         boxes = [function_of(tool, place, writer.losses) for place, tool in enumerate(conversation.tools)]
         body["tools"] = [{"type": "function", "function": box.rest()} for box in boxes if box]
-    kwargs = conversation.template_kwargs
-    name = next((name for name, kind in _THINK.items() if isinstance(kwargs.get(name), kind)), "")
-    if name:
-        body["think"] = kwargs[name]
+    think = writer.option("enable_thinking", bool)
+    if think is None:
+        think = writer.option("reasoning_effort", str)
+    if think is not None:
+        body["think"] = think
     body["stream"] = False
-    writer.options(f"kwargs.{name}")
+    writer.options()
     return writer.exported(body)
 
 

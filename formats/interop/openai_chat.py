@@ -9,18 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from formats.conversation import RESERVED, at
-from formats.interop.base import (
-    Box,
-    Exported,
-    Imported,
-    Loss,
-    Shape,
-    Writer,
-    function_of,
-    objects,
-    read_tools,
-    tools_in,
-)
+from formats.interop.base import Exported, Imported, Loss, Shape
+from formats.interop.taking import Box, objects, read_tools, tools_in
+from formats.interop.writing import Writer, function_of
 from formats.tool_calls import Call, calls_of
 from formats.types import Conversation, JsonObject
 
@@ -121,10 +112,9 @@ def write(conversation: Conversation, model: str) -> Exported:
     if conversation.tools is not None:
         boxes = [function_of(tool, place, writer.losses) for place, tool in enumerate(conversation.tools)]
         body["tools"] = [{"type": "function", "function": _function(box)} for box in boxes if box]
-    effort = conversation.template_kwargs.get("reasoning_effort")
-    if isinstance(effort, str):
+    if (effort := writer.option("reasoning_effort", str)) is not None:
         body["reasoning_effort"] = effort
-    writer.options("kwargs.reasoning_effort" if isinstance(effort, str) else "")
+    writer.options()
     return writer.exported(body)
 
 

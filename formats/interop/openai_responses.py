@@ -7,18 +7,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from formats.interop.base import (
-    Box,
-    Exported,
-    Imported,
-    Loss,
-    Shape,
-    Writer,
-    flat_tools,
-    objects,
-    one_text,
-    tools_in,
-)
+from formats.interop.base import Exported, Imported, Loss, Shape
+from formats.interop.taking import Box, objects, one_text, tools_in
+from formats.interop.writing import Writer, flat_tools
 from formats.types import Conversation, JsonObject
 
 _ITEMS = ("function_call", "function_call_output", "reasoning", "item_reference")
@@ -152,10 +143,9 @@ def write(conversation: Conversation, model: str) -> Exported:
     if conversation.tools is not None:
         body["tools"] = [{"type": "function", **_strict(tool)} for tool in flat_tools(writer, _TOOL)]
         _report_strict(writer)
-    effort = conversation.template_kwargs.get("reasoning_effort")
-    if isinstance(effort, str):
+    if (effort := writer.option("reasoning_effort", str)) is not None:
         body["reasoning"] = {"effort": effort}
-    writer.options("kwargs.reasoning_effort" if isinstance(effort, str) else "")
+    writer.options()
     return writer.exported(body)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from formats.conversation import OPTIONS, to_json
-from formats.interop.base import Box, Exported, Imported, Loss, Shape, json_document
+from formats.interop.base import Exported, Imported, Loss, Shape, json_document
+from formats.interop.taking import Box
 from formats.types import Conversation, JsonObject
 
 _NOTES = {"id", "title", "why", "reason"}
@@ -33,7 +34,7 @@ def write(conversation: Conversation, model: str) -> Exported:
 SHAPE = Shape(
     name="own",
     title="messages.json",
-    reference="",
+    reference="formats/conversation.py",
     signs=signs,
     read=read,
     write=write,

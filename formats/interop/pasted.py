@@ -40,7 +40,7 @@ def read_pasted(text: str) -> Pasted:
 
 def _lines(text: str) -> Pasted | None:
     """JSON Lines: the first row is taken."""
-    lines = [(number, line) for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1) if line.strip()]
     if len(lines) < 2 or not all(line.lstrip()[0] in "{[" for _, line in lines):
         return None
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from formats.interop.base import Box, Imported, Loss, Shape, objects, read_tools
+from formats.interop.base import Imported, Loss, Shape
+from formats.interop.taking import Box, objects, read_tools
 from formats.types import JsonObject
 
 
