@@ -335,6 +335,15 @@ def not_applicable(message: str, *evidence: Evidence, outcome: str = "skipped") 
     return Result(Status.SKIP, outcome, message, evidence, 0.0, applies=False)
 
 
+def call_lost(empty: Rendered, other: Rendered) -> Result | None:
+    """Skipped, with the points lost, where two ways to leave out content cannot differ: there is no call beside it."""
+    if not empty.ok:
+        return Result(Status.SKIP, "skipped", "a call beside empty content is refused already")
+    if other.ok and other.prompt == empty.prompt and "probe value kqz" not in empty:
+        return Result(Status.SKIP, "skipped", "the call itself is not in the prompt")
+    return None
+
+
 Group = Literal[
     "Tool definitions", "Call instructions", "History", "Text", "Nothing added", "Turn behaviour", "Output format"
 ]

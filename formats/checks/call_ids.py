@@ -39,5 +39,5 @@ CHECK = Check(
     run=run,
     score="tool_support",
     weight=3,
-    requires=("history_call", "history_result"),
+    requires=("history_call",),
 )

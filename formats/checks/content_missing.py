@@ -6,14 +6,16 @@ on it, or write "None" or "undefined" to the model.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, difference, failed, passed, result, tool, user
+from formats.checks.base import Check, Result, Subject, call_lost, difference, failed, passed, result, tool, user
 
 
 def run(subject: Subject) -> Result:
     call = subject.call("probe_call_kqz", {"probe_key_kqz": "probe value kqz"})
     empty = subject.render(user(), {"role": "assistant", "content": "", "tool_calls": [call]}, result(), tools=[tool()])
     missing = subject.render(user(), {"role": "assistant", "tool_calls": [call]}, result(), tools=[tool()])
-    if empty.ok and missing.ok and empty.prompt == missing.prompt:
+    if lost := call_lost(empty, missing):
+        return lost
+    if missing.ok and missing.prompt == empty.prompt:
         return passed(
             'no content and "" give the same prompt', missing.evidence("no content", "probe value kqz"), outcome="same"
         )
@@ -32,5 +34,4 @@ CHECK = Check(
     run=run,
     score="tool_support",
     weight=2,
-    requires=("history_call",),
 )

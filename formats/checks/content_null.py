@@ -7,7 +7,7 @@ into the prompt, some fail. `""` is the form that every template takes.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, difference, failed, passed, result, tool, user
+from formats.checks.base import Check, Result, Subject, call_lost, difference, failed, passed, result, tool, user
 from formats.types import JsonObject
 
 
@@ -15,7 +15,9 @@ def run(subject: Subject) -> Result:
     call = subject.call("probe_call_kqz", {"probe_key_kqz": "probe value kqz"})
     turns: list[JsonObject] = [{"role": "assistant", "tool_calls": [call], "content": c} for c in ("", None)]
     empty, null = (subject.render(user(), turn, result(), tools=[tool()]) for turn in turns)
-    if empty.ok and null.ok and empty.prompt == null.prompt:
+    if lost := call_lost(empty, null):
+        return lost
+    if null.ok and null.prompt == empty.prompt:
         return passed(
             'null and "" give the same prompt', null.evidence("content null", "probe value kqz"), outcome="same"
         )
@@ -35,5 +37,4 @@ CHECK = Check(
     run=run,
     score="tool_support",
     weight=3,
-    requires=("history_call",),
 )

@@ -37,5 +37,5 @@ CHECK = Check(
     run=run,
     score="tool_support",
     weight=10,
-    requires=("history_call", "history_result"),
+    requires=("history_call",),
 )

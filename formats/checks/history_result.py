@@ -56,5 +56,4 @@ CHECK = Check(
     run=run,
     score="tool_support",
     weight=10,
-    requires=("history_call",),
 )
