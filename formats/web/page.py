@@ -7,10 +7,11 @@ from typing import Any
 import gradio as gr
 
 from formats.web import api as endpoints
-from formats.web import compare_tab, conversation_panel, leaderboard_tab, read_tab, scores_tab
+from formats.web import compare_tab, conversation_panel, leaderboard_tab, live_tab, read_tab, scores_tab
 from formats.web.components import ASSETS, asset
 from formats.web.conversation_panel import Inputs, SamplePicker
 from formats.web.handlers import Workbench
+from formats.web.live import Live
 from formats.web.ranking import Ranking
 from formats.web.read_tab import ReadInputs
 from formats.web.reading import Reading
@@ -35,9 +36,15 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
                 read = read_tab.build(reading)
                 scores = scores_tab.build(scoring)
                 leaderboard_tab.build(Ranking())
+                live = Live(workbench)
+                live_parts = live_tab.build(
+                    live, list(workbench.opening), sorted({s.format for s in reading.samples.values()})
+                )
         _wire(page, workbench, inputs, picker, answer)
         _wire_reading(workbench, reading, inputs, answer, *read)
         _wire_scores(scoring, inputs, *scores)
+        if live_parts is not None:
+            live_tab.wire(live, live_parts, inputs.conversation(), inputs.today, inputs.models)
     return page
 
 
@@ -100,7 +107,7 @@ def launch(page: gr.Blocks, **options: Any) -> Any:
     """Serve the page; everything it needs comes from this server, fonts too."""
     return page.launch(
         theme=_theme(),
-        css_paths=[ASSETS / name for name in ("style.css", "scores.css", "reading.css", "leaderboard.css")],
+        css_paths=[ASSETS / name for name in ("style.css", "scores.css", "reading.css", "leaderboard.css", "live.css")],
         head=f"<script>{asset('head.js')}</script>",
         footer_links=[],
         ssr_mode=False,

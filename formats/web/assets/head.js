@@ -21,6 +21,8 @@ window.lab = {
       document.execCommand("copy");
     }
   },
+  run: "", // the name of this page's last live run
+  runName: () => String(Math.random()).slice(2) + Date.now(),
   // The person's own date, as YYYY-MM-DD.
   today: () => new Date().toLocaleDateString("en-CA"),
 };
