@@ -29,7 +29,7 @@ def answer(columns: int, ratings: Callable[[Any], JsonObject]) -> gr.HTML:
     return gr.HTML(
         html_template=asset("answer.html").replace("@skeletons@", skeleton * columns),
         js_on_load=asset("answer.js"),
-        server_functions=[_served(ratings)],
+        server_functions=[served(ratings)],
         apply_default_css=False,
         elem_id="answer",
     )
@@ -45,7 +45,7 @@ def picker(
         most=most,
         html_template=asset("picker.html"),
         js_on_load=asset("picker.js"),
-        server_functions=[_served(search)],
+        server_functions=[served(search)],
         apply_default_css=False,
         elem_id="models",
     )
@@ -59,7 +59,7 @@ def scores(finding: Callable[[Any], str], card: Callable[[Any], str]) -> gr.HTML
     return gr.HTML(
         html_template=asset("scores.html"),
         js_on_load=asset("scores.js"),
-        server_functions=[_served(finding), _served(card)],
+        server_functions=[served(finding), served(card)],
         apply_default_css=False,
         elem_id="scores",
     )
@@ -75,6 +75,16 @@ def reading() -> gr.HTML:
     )
 
 
+def share(space: str) -> gr.HTML:
+    """Links, files and exports; its event "input" asks for what stands in its value, which the answer replaces."""
+    return gr.HTML(
+        html_template=asset("share.html").replace("@space@", space),
+        js_on_load=asset("share.js"),
+        apply_default_css=False,
+        elem_id="share",
+    )
+
+
 def problem_slot(field: str) -> gr.HTML:
     """The place beside a field where answer.js puts what is wrong with it."""
     return gr.HTML(
@@ -85,7 +95,7 @@ def problem_slot(field: str) -> gr.HTML:
     )
 
 
-def _served(method: Callable[[Any], T]) -> Callable[[Any], T]:
+def served(method: Callable[[Any], T]) -> Callable[[Any], T]:
     """A method as a function of the same name: Gradio marks what the browser may call, and methods take no marks."""
 
     @wraps(method)

@@ -7,15 +7,17 @@ from typing import Any
 import gradio as gr
 
 from formats.web import api as endpoints
-from formats.web import compare_tab, conversation_panel, leaderboard_tab, live_tab, read_tab, scores_tab
+from formats.web import compare_tab, components, conversation_panel, editors, leaderboard_tab, live_tab, read_tab, scores_tab
 from formats.web.components import ASSETS, asset
 from formats.web.conversation_panel import Inputs, SamplePicker
+from formats.web.editing import Editing
 from formats.web.handlers import Workbench
 from formats.web.live import Live
 from formats.web.ranking import Ranking
 from formats.web.read_tab import ReadInputs
 from formats.web.reading import Reading
 from formats.web.scoring import Scoring
+from formats.web.sharing import Sharing, space_address
 
 # Listeners that answer at once: past the queue, and never a public endpoint.
 INSTANT: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
@@ -28,9 +30,11 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
     with gr.Blocks(title="Prompt Format Lab", analytics_enabled=False, fill_width=True) as page:
         endpoints.build(endpoints.Api(workbench, scoring))  # first: the page's own listeners have the same names
         gr.HTML(html_template=asset("header.html"), js_on_load=asset("header.js"), apply_default_css=False)
+        share = components.share(space_address())
         with gr.Row(elem_id="lab"):
             with gr.Column(elem_id="panel"):
-                inputs, picker = conversation_panel.build(workbench)
+                editing = Editing(workbench)
+                inputs, picker, paste = conversation_panel.build(workbench, editing)
             with gr.Column(elem_id="results"), gr.Tabs():
                 answer = compare_tab.build(workbench, scoring)
                 read = read_tab.build(reading)
@@ -43,6 +47,9 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
         _wire(page, workbench, inputs, picker, answer)
         _wire_reading(workbench, reading, inputs, answer, *read)
         _wire_scores(scoring, inputs, *scores)
+        taken = editors.wire_paste(editing, paste, inputs.conversation(), picker.earlier, picker.back, read[1].output)
+        taken.then(workbench.compare, [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
+        _wire_sharing(workbench, inputs, answer, read[1], share)
         if live_parts is not None:
             live_tab.wire(live, live_parts, inputs.conversation(), inputs.today, inputs.models)
     return page
@@ -55,8 +62,8 @@ def _wire(page: gr.Blocks, workbench: Workbench, inputs: Inputs, picker: SampleP
         """Compare anew once a listener has filled the inputs."""
         event.then(workbench.compare, question, answer, **ASK)
 
-    # A text box's "input" knows key presses only: what is pasted or deleted shows in its "change".
-    edits = [box.change if isinstance(box, gr.Textbox) else box.input for box in inputs.all()]
+    # A text box's "input" knows key presses only: what is pasted or deleted, and what cards write, shows in its "change".
+    edits = [box.change if isinstance(box, gr.Textbox | gr.Code) else box.input for box in inputs.all()]
     gr.on([*edits, answer.tick], workbench.compare, question, answer, **ASK)
 
     filled = [*inputs.conversation(), picker.earlier]
@@ -76,7 +83,7 @@ def _wire_reading(
     asked = {"js": "(...inputs) => window.lab.ask(inputs, 'read')", "trigger_mode": "always_last", **INSTANT}
     number = gr.Number(0, visible=False)
     question = [*given.asked(), inputs.tools, number]
-    edits = [given.output.change, given.suffix.change, given.format.input, given.model.input, inputs.tools.input]
+    edits = [given.output.change, given.suffix.change, given.format.input, given.model.input, inputs.tools.change]
     gr.on([tab.select, *edits], reading.read, question, result, **asked)
 
     compared = [*inputs.all(), gr.Number(0, visible=False)]
@@ -96,6 +103,13 @@ def _wire_reading(
     inputs.models.input(models, inputs.models, given.model, **INSTANT)
 
 
+def _wire_sharing(workbench: Workbench, inputs: Inputs, answer: Any, read: ReadInputs, share: Any) -> None:
+    """A link is made from every input, and fills every input."""
+    filled = [*inputs.all(), read.output, read.format, read.model]
+    acted = share.input(Sharing(workbench).act, [share, *filled], [share, *filled], **INSTANT)
+    acted.then(workbench.compare, [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
+
+
 def _wire_scores(scoring: Scoring, inputs: Inputs, tab: gr.Tab, scores: Any) -> None:
     """Checks are asked for when their tab is opened, and when the models change; they do not depend on the chat."""
     numbered = "(...inputs) => [...inputs.slice(0, -1), ++window.lab.number]"
@@ -107,7 +121,7 @@ def launch(page: gr.Blocks, **options: Any) -> Any:
     """Serve the page; everything it needs comes from this server, fonts too."""
     return page.launch(
         theme=_theme(),
-        css_paths=[ASSETS / name for name in ("style.css", "scores.css", "reading.css", "leaderboard.css", "live.css")],
+        css_paths=sorted(ASSETS.glob("*.css"), key=lambda path: (path.stem != "style", path.stem)),
         head=f"<script>{asset('head.js')}</script>",
         footer_links=[],
         ssr_mode=False,

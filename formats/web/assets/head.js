@@ -26,3 +26,7 @@ window.lab = {
   // The person's own date, as YYYY-MM-DD.
   today: () => new Date().toLocaleDateString("en-CA"),
 };
+
+// Inside other people's pages only the comparison is shown.
+document.documentElement.classList.toggle("embed",
+  new URLSearchParams(location.search).has("embed") || /[#&]view=embed\b/.test(location.hash));

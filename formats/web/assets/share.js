@@ -1,0 +1,97 @@
+// Links, files and exports. The server makes them from the inputs; the state itself lives in the address.
+const note = element.querySelector(".share-note");
+const menu = element.querySelector("details.menu");
+let number = 0; // of the last thing asked for
+let embed = false; // whether a link was asked for as embed code
+
+function ask(what, text = "") {
+  embed = what === "embed";
+  note.textContent = what === "open" ? "Opening ..." : "";
+  const view = document.querySelector("#results [role=tab][aria-selected=true]")?.textContent.trim() ?? "";
+  props.value = { ask: embed ? "link" : what, text, view, number: ++number };
+  trigger("input");
+}
+
+// Where a link must lead: the page's own address, or the Space's outer one inside its frame. The query may hold a
+// private Space's token (__sign) and is left out.
+function base() {
+  const space = element.querySelector(".share").dataset.space;
+  let parent = "";
+  try { parent = window.top === window ? "" : new URL(document.referrer).origin; } catch { parent = ""; }
+  return space && parent === "https://huggingface.co" ? space : location.origin + location.pathname;
+}
+
+function download(answer) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([answer.text], { type: answer.type }));
+  link.download = answer.name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+const embedCode = (address) =>
+  `<iframe src="${address}" width="100%" height="640" style="border:0" title="Prompt Format Lab"></iframe>`;
+
+async function apply() {
+  const answer = props.value;
+  if (!answer || answer.ask || answer.number !== number) return;
+  if (answer.problem !== undefined) {
+    note.innerHTML = answer.problem;
+    return;
+  }
+  note.textContent = "";
+  if (answer.done === "link") {
+    // The link becomes the page's own address; the query is left out, since a host may have put a secret there.
+    history.replaceState(null, "", location.pathname + answer.text);
+    seen = location.hash;
+    const own = location.origin + location.pathname;
+    await window.lab.copy(embed ? embedCode(own + "?embed" + answer.text) : base() + answer.text);
+    note.textContent = (embed ? "Embed code copied: " : "Link copied: ") + answer.summary;
+  } else if (answer.done === "open") {
+    element.querySelector(".changes").innerHTML = answer.changes;
+    note.textContent = "Opened: " + answer.summary;
+    [...document.querySelectorAll("#results [role=tab]")].find((tab) => tab.textContent.trim() === answer.view)?.click();
+  } else {
+    download(answer);
+    note.textContent = answer.summary ?? "Saved " + answer.name;
+  }
+}
+
+let seen = ""; // the fragment whose state is on the page
+function openAddress() {
+  if (location.hash === seen) return;
+  seen = location.hash;
+  element.querySelector("a.open-full").href = base() + location.hash;
+  if (/[#&]s=/.test(location.hash)) ask("open", location.hash);
+}
+
+async function openFile(file) {
+  if (file) ask("open", await file.text());
+}
+
+element.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-ask]");
+  if (!button) return;
+  menu.open = false;
+  ask(button.dataset.ask);
+});
+element.querySelector("input[type=file]").addEventListener("change", (event) => {
+  menu.open = false;
+  openFile(event.target.files[0]);
+  event.target.value = "";
+});
+document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+element.addEventListener("keydown", (event) => { if (event.key === "Escape") menu.open = false; });
+window.addEventListener("hashchange", openAddress);
+document.addEventListener("dragover", (event) => {
+  if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+});
+document.addEventListener("drop", (event) => {
+  const file = event.dataTransfer?.files[0];
+  if (!file || event.target.closest("textarea, input, .cm-editor")) return;
+  event.preventDefault();
+  openFile(file);
+});
+
+watch("value", apply);
+openAddress();
