@@ -73,7 +73,8 @@ def _wire(page: gr.Blocks, workbench: Workbench, inputs: Inputs, picker: SampleP
     for event in (picked, went_back):
         ask_after(event)
         event.then(lambda rows: gr.Button(visible=bool(rows)), picker.earlier, picker.back, **INSTANT)
-    ask_after(page.load(None, None, inputs.today, js="() => window.lab.today()"))
+    # A link may have brought its own date already: it stays.
+    ask_after(page.load(None, inputs.today, inputs.today, js="(date) => date || window.lab.today()"))
 
 
 def _wire_reading(
