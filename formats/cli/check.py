@@ -9,7 +9,7 @@ import sys
 from formats import card, sources, verdict
 from formats.errors import FormatsError
 from formats.sandbox import Sandbox
-from formats.types import LoadedModel, Verdict
+from formats.types import JsonObject, LoadedModel, Verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     return int(too_few or len(verdicts) < len(judged))
 
 
-def _judge(name: str, model: LoadedModel | FormatsError, sandbox: Sandbox) -> Verdict | dict[str, object]:
+def _judge(name: str, model: LoadedModel | FormatsError, sandbox: Sandbox) -> Verdict | JsonObject:
     """A verdict, or the reason there is none in the shape of a JSON row."""
     try:
         if isinstance(model, FormatsError):
