@@ -11,6 +11,7 @@ from formats.types import JsonObject
 SAMPLES = Path(__file__).parent.parent / "samples"
 FOLDER = SAMPLES / "conversations"
 OUTPUTS = SAMPLES / "outputs"
+FUNCTIONS = SAMPLES / "functions" / "weather.py"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from typing import Any
 
 import gradio as gr
 
-from formats.web import components
+from formats.web import components, editors
 from formats.web.components import asset
+from formats.web.editing import Editing
 from formats.web.handlers import MOST_MODELS, Workbench, editor_texts, reason
 
 
@@ -44,7 +45,8 @@ class SamplePicker:
     earlier: Any
 
 
-def build(workbench: Workbench) -> tuple[Inputs, SamplePicker]:
+def build(workbench: Workbench, editing: Editing) -> tuple[Inputs, SamplePicker, gr.HTML]:
+    """The inputs, the samples' picker, and where anything can be pasted."""
     samples = list(workbench.samples.values())
     first = samples[0]
     messages_text, tools_text, adds, goes_on, template, documents_text, kwargs_text = editor_texts(first.conversation)
@@ -56,9 +58,12 @@ def build(workbench: Workbench) -> tuple[Inputs, SamplePicker]:
     )
     about = gr.HTML(reason(first), elem_id="sample-reason", apply_default_css=False)
     back = gr.Button("Back to what I typed before", visible=False, size="sm", elem_id="back")
+    paste = editors.paste()
     picker = components.picker(workbench.opening, workbench.titles, MOST_MODELS, workbench.search)
-    messages = _editor("messages", messages_text, lines=8)
-    tools = _editor("tools", tools_text, lines=8)
+    messages = _cards_and_json("messages", messages_text)
+    review = editors.review(editing)
+    tools = _cards_and_json("tools", tools_text)
+    editors.warnings_slot("tools")
     with gr.Row(elem_id="options"):
         add = gr.Checkbox(adds, label="add_generation_prompt", elem_id="add-generation-prompt")
         today = gr.Textbox(label="Date", elem_id="date", max_lines=1, max_length=40, placeholder="YYYY-MM-DD, or today")
@@ -86,9 +91,20 @@ def build(workbench: Workbench) -> tuple[Inputs, SamplePicker]:
             "documents", documents_text, lines=2, label='documents, such as [{"title": "...", "text": "..."}]'
         )
     components.problem_slot("options")
+    editors.warnings_slot("options")
+    takeaway = editors.takeaway()
     earlier = gr.JSON([], visible=False)
     inputs = Inputs(messages, tools, add, go_on, name, documents, kwargs, today, picker)
-    return inputs, SamplePicker(sample, about, back, earlier)
+    editors.wire_review(editing, review, inputs.conversation())
+    editors.wire_takeaway(editing, takeaway, inputs.all())
+    return inputs, SamplePicker(sample, about, back, earlier), paste
+
+
+def _cards_and_json(field: str, value: str) -> gr.Code:
+    cards = editors.cards(field, value)
+    code = _editor(field, value, lines=8)
+    editors.join(cards, code)
+    return code
 
 
 def _editor(field: str, value: str, lines: int, label: str = "") -> gr.Code:

@@ -20,6 +20,7 @@ from formats import models as catalogue
 from formats.errors import BadConversation, FormatsError
 from formats.samples import Sample
 from formats.types import Column, Conversation, JsonObject, LoadedModel
+from formats.validate import check_tool_choice
 from formats.web import views
 from formats.web.background import Background
 from formats.web.engine import Engine
@@ -166,16 +167,16 @@ class Workbench:
         sample = self.samples.get(name) if isinstance(name, str) else None
         if sample is None:
             raise ValueError(f"no sample is called {name!r}")
-        return [*editor_texts(sample.conversation), self._kept(earlier, current), reason(sample)]
+        return [*editor_texts(sample.conversation), self.kept(earlier, current), reason(sample)]
 
     def back(self, earlier: Any, *current: Any) -> list[Any]:
         """The texts that the last sample replaced; those that are there now go to the end of the row."""
         row = _rows(earlier)
         if not row:
             return [*current, row]
-        return [*row[0], [*row[1:], *self._kept([], current)]]
+        return [*row[0], [*row[1:], *self.kept([], current)]]
 
-    def _kept(self, earlier: Any, current: Sequence[Any]) -> list[list[Any]]:
+    def kept(self, earlier: Any, current: Sequence[Any]) -> list[list[Any]]:
         """The row of earlier texts with the current ones in front, unless they are a sample as it came."""
         untouched = any(list(current) == editor_texts(sample.conversation) for sample in self.samples.values())
         return ([] if untouched else [list(current)]) + _rows(earlier)[:MOST_EARLIER]
@@ -239,11 +240,15 @@ def typed_conversation(values: Sequence[Any], problems: dict[str, FormatsError])
         for name, value in options.items():
             if isinstance(value, str):
                 _check_name(value, name)
-        return conversations.from_json(
+        conversation = conversations.from_json(
             {"messages": messages, "tools": tools, "options": {**options, "documents": documents, "kwargs": kwargs}}
         )
+        check_tool_choice(conversation.template_kwargs.get("tool_choice"), conversation.tools)
+        return conversation
     except FormatsError as error:
-        path = error.path if isinstance(error, BadConversation) else ""
+        path = (
+            error.path if isinstance(error, BadConversation) else "options.kwargs" * (error.kind == "bad_tool_choice")
+        )
         problems[next((field for start, field in EDITORS.items() if path.startswith(start)), "options")] = error
         return None
 

@@ -7,7 +7,16 @@ from typing import Any
 import gradio as gr
 
 from formats.web import api as endpoints
-from formats.web import compare_tab, components, conversation_panel, editors, leaderboard_tab, live_tab, read_tab, scores_tab
+from formats.web import (
+    compare_tab,
+    components,
+    conversation_panel,
+    editors,
+    leaderboard_tab,
+    live_tab,
+    read_tab,
+    scores_tab,
+)
 from formats.web.components import ASSETS, asset
 from formats.web.conversation_panel import Inputs, SamplePicker
 from formats.web.editing import Editing
@@ -62,7 +71,7 @@ def _wire(page: gr.Blocks, workbench: Workbench, inputs: Inputs, picker: SampleP
         """Compare anew once a listener has filled the inputs."""
         event.then(workbench.compare, question, answer, **ASK)
 
-    # A text box's "input" knows key presses only: what is pasted or deleted, and what cards write, shows in its "change".
+    # A text box's "input" knows key presses only: what is pasted, deleted or written by cards shows in its "change".
     edits = [box.change if isinstance(box, gr.Textbox | gr.Code) else box.input for box in inputs.all()]
     gr.on([*edits, answer.tick], workbench.compare, question, answer, **ASK)
 

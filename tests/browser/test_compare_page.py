@@ -40,7 +40,10 @@ def prompt(page, model):
 
 
 def write(page, field, text):
-    """Replace what an editor holds."""
+    """Replace what a JSON editor holds."""
+    switch = page.locator(f"#{field}-cards [data-show=json]")
+    if switch.count():
+        switch.click()
     page.locator(f"#{field} .cm-content").click()
     page.keyboard.press("Control+A")
     page.keyboard.insert_text(text)
@@ -277,9 +280,9 @@ def test_nothing_overflows_on_a_phone(open_page):
     page = open_page(width=390, height=844)
     fits = "document.documentElement.scrollWidth <= innerWidth"
     assert page.evaluate(fits)
-    assert not page.locator("#messages").is_visible()
+    assert not page.locator("#messages-cards").is_visible()
     page.get_by_role("button", name="Edit the conversation").click()
-    assert page.locator("#messages").is_visible()
+    assert page.locator("#messages-cards").is_visible()
     add_model(page, "nobody/" + "a-very-long-name-" * 8)
     page.locator("article.card .answer.fault").wait_for()
     assert page.evaluate(fits)

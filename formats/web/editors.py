@@ -1,0 +1,96 @@
+"""Cards beside the JSON editors of messages and tools: two views of one text, which stays in the JSON editor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from formats import samples
+from formats.web.components import asset, served
+from formats.web.editing import EXPORT_NAMES, Editing
+
+# Both run in the browser alone.
+LOCAL: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+SAME = "text => text"
+
+
+def cards(field: str, value: str) -> gr.HTML:
+    """The switch "Cards | JSON" and the cards; its value is the JSON text, changed by the person ("input")."""
+    return gr.HTML(
+        value=value,
+        html_template=asset("editor.html").replace("@title@", field.capitalize()),
+        js_on_load=asset("editors.js") + asset(f"{field}.js"),
+        apply_default_css=False,
+        elem_id=f"{field}-cards",
+    )
+
+
+def join(card_editor: gr.HTML, code: gr.Code) -> None:
+    """Edits in either show in the other; what fills the JSON editor (a sample, a link) fills the cards."""
+    card_editor.input(None, card_editor, code, js=SAME, trigger_mode="multiple", **LOCAL)
+    code.change(None, code, card_editor, js=SAME, trigger_mode="multiple", **LOCAL)
+
+
+def review(editing: Editing) -> gr.HTML:
+    """Shows what `Editing.review` returns, below the messages and in every `warnings_slot`."""
+    return gr.HTML(
+        html_template=asset("review.html"),
+        js_on_load=asset("review.js"),
+        server_functions=[served(editing.fix)],
+        apply_default_css=False,
+        elem_id="review",
+    )
+
+
+def warnings_slot(field: str) -> gr.HTML:
+    """The place below a field where review.js puts what is odd about it."""
+    return gr.HTML(
+        html_template=f'<div data-warnings="{field}" role="status"></div>',
+        js_on_load=None,
+        apply_default_css=False,
+        elem_classes="warnings-block",
+    )
+
+
+def wire_review(editing: Editing, shown: gr.HTML, conversation: list[Any]) -> None:
+    asked = {"js": "(...inputs) => window.lab.ask(inputs, 'review')", "trigger_mode": "always_last"}
+    edits = [box.change for box in conversation]
+    gr.on(edits, editing.review, [*conversation, gr.Number(0, visible=False)], shown, **asked, **LOCAL)
+
+
+def paste() -> gr.HTML:
+    """A text area that takes anything; its event "input" asks for what stands in its value."""
+    with gr.Accordion("Paste anything: a request, a log line, a Python function", open=False, elem_id="paste-anything"):
+        return gr.HTML(
+            html_template=asset("paste.html"),
+            js_on_load=asset("paste.js"),
+            sample=samples.FUNCTIONS.read_text(encoding="utf-8"),
+            apply_default_css=False,
+            elem_id="paste",
+        )
+
+
+def wire_paste(editing: Editing, pasted: gr.HTML, conversation: list[Any], earlier: Any, back: Any, output: Any) -> Any:
+    """What was pasted fills the editors, a raw output its own tab; the event that says that it has."""
+    filled = [pasted, *conversation, earlier]
+    taken = pasted.input(editing.take, [pasted, earlier, *conversation], filled, **LOCAL)
+    taken.then(lambda rows: gr.Button(visible=bool(rows)), earlier, back, **LOCAL)
+    taken.then(None, [pasted, output], output, js="(answer, text) => answer?.output ?? text", **LOCAL)
+    return taken
+
+
+def takeaway() -> gr.HTML:
+    """The conversation in other shapes; its event "input" asks for what stands in its value."""
+    with gr.Accordion("Take away: code, curl, request bodies", open=False, elem_id="take-away"):
+        return gr.HTML(
+            html_template=asset("takeaway.html"),
+            js_on_load=asset("takeaway.js"),
+            names=dict(EXPORT_NAMES),
+            apply_default_css=False,
+            elem_id="takeaway",
+        )
+
+
+def wire_takeaway(editing: Editing, shown: gr.HTML, inputs: list[Any]) -> None:
+    shown.input(editing.take_away, [shown, *inputs], shown, trigger_mode="always_last", **LOCAL)

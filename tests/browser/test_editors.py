@@ -1,0 +1,223 @@
+"""The card editors in a real browser: conversations built from nothing by mouse and keyboard, fast and long ones."""
+
+import json
+
+import pytest
+
+from tests.browser.test_compare_page import prompt, wait_for_prompt, write
+
+pytestmark = pytest.mark.browser
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "simple_code",
+            "description": "Run Python code.",
+            "parameters": {
+                "type": "object",
+                "properties": {"code": {"type": "string", "description": "The code to run."}},
+                "required": ["code"],
+            },
+        },
+    }
+]
+CALL = {
+    "id": "call00001",
+    "type": "function",
+    "function": {"name": "simple_code", "arguments": {"code": "print(0.9111**3)"}},
+}
+MESSAGES = [
+    {"role": "user", "content": "What is 0.9111**3?"},
+    {"role": "assistant", "content": "", "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "call00001", "name": "simple_code", "content": "0.756307034631\n"},
+    {"role": "assistant", "content": "It is 0.756307034631."},
+]
+
+
+def text(page, field):
+    """What the JSON editor of a field holds, read by its own component."""
+    return page.evaluate(f"window.lab.editors.{field}.text()")
+
+
+def value(page, field):
+    return json.loads(text(page, field))
+
+
+def in_code(page, field):
+    """What the JSON editor shows; short texts only, since a long one is drawn in part."""
+    page.locator(f"#{field}-cards [data-show=json]").click()
+    shown = page.locator(f"#{field} .cm-content").inner_text()
+    page.locator(f"#{field}-cards [data-show=cards]").click()
+    return json.loads(shown)
+
+
+def cards(page, field="messages"):
+    return page.locator(f"#{field}-cards .edit-card")
+
+
+def clear(page, field):
+    while cards(page, field).count():
+        cards(page, field).first.get_by_role("button", name="Delete", exact=True).click()
+
+
+def test_the_calculator_loop_is_built_by_mouse(page):
+    clear(page, "tools")
+    clear(page, "messages")
+    page.get_by_role("button", name="Add a tool", exact=True).click()
+    tool = cards(page, "tools")
+    tool.get_by_label("Name", exact=True).fill("simple_code")
+    tool.get_by_label("Description", exact=True).fill("Run Python code.")
+    tool.get_by_role("button", name="Add a parameter").click()
+    tool.get_by_label("Parameter name").fill("code")
+    tool.get_by_label("Required").check()
+    tool.get_by_label("Parameter description").fill("The code to run.")
+
+    add = {role: page.get_by_role("button", name=f"Add a message: {role}") for role in ("user", "assistant", "tool")}
+    add["user"].click()
+    cards(page).nth(0).get_by_label("Content", exact=True).fill(MESSAGES[0]["content"])
+    add["assistant"].click()
+    cards(page).nth(1).get_by_role("button", name="Add a tool call").click()
+    cards(page).nth(1).get_by_label("Argument code").fill("print(0.9111**3)")
+    add["tool"].click()
+    cards(page).nth(2).get_by_label("Content", exact=True).fill(MESSAGES[2]["content"])
+    add["assistant"].click()
+    cards(page).nth(3).get_by_label("Content", exact=True).fill(MESSAGES[3]["content"])
+
+    wait_for_prompt(page, "qwen3", MESSAGES[3]["content"])
+    assert value(page, "tools") == in_code(page, "tools") == TOOLS
+    assert value(page, "messages") == in_code(page, "messages") == MESSAGES
+    assert '"arguments": {"code": "print(0.9111**3)"}' in prompt(page, "qwen3")
+
+
+def test_the_calculator_loop_is_built_by_keyboard_alone(page):
+    focused = "() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent"
+
+    def go_to(label, back=False):
+        for _ in range(120):
+            if page.evaluate(focused) == label:
+                return
+            page.keyboard.press("Shift+Tab" if back else "Tab")
+        raise AssertionError(f"{label} is not reached")
+
+    def press(label, back=False):
+        go_to(label, back)
+        page.keyboard.press("Enter")
+
+    def type_into(label, words):
+        go_to(label)
+        page.keyboard.press("Control+A")
+        page.keyboard.type(words)
+
+    go_to("Role")
+    for _ in range(2):
+        press("Delete")
+    press("Delete")  # of the tool, the next button of that name
+    press("Add a tool")
+    page.keyboard.type("simple_code")
+    type_into("Description", "Run Python code.")
+    press("Add a parameter")
+    page.keyboard.type("code")
+    go_to("Required")
+    page.keyboard.press("Space")
+    type_into("Parameter description", "The code to run.")
+
+    press("Add a message: user", back=True)
+    page.keyboard.type(MESSAGES[0]["content"])
+    press("Add a message: assistant")
+    press("Add a tool call")
+    type_into("Argument code", "print(0.9111**3)")
+    press("Add a message: tool")
+    page.keyboard.type("0.756307034631\n")
+    press("Add a message: assistant")
+    page.keyboard.type(MESSAGES[3]["content"])
+
+    wait_for_prompt(page, "qwen3", MESSAGES[3]["content"])
+    assert value(page, "tools") == TOOLS
+    assert value(page, "messages") == MESSAGES
+    page.keyboard.press("Alt+ArrowUp")
+    assert [message["role"] for message in value(page, "messages")] == ["user", "assistant", "assistant", "tool"]
+    assert page.evaluate(focused) == "Content"
+    press("Undo", back=True)
+    assert value(page, "messages") == MESSAGES
+
+
+def test_two_thousand_characters_are_typed_fast_and_none_is_lost(page):
+    words = "".join(f"{number} ships sail 'by', " for number in range(200))[:2000]
+    content = cards(page).nth(1).get_by_label("Content", exact=True)
+    content.fill("")
+    content.press_sequentially(words)
+    assert content.input_value() == words
+    wait_for_prompt(page, "qwen3", words)
+    assert value(page, "messages")[1]["content"] == words
+    assert content.evaluate("node => node === document.activeElement && node.selectionStart") == 2000
+
+
+def test_edits_in_json_show_in_the_cards_and_nothing_else_changes(page):
+    odd = (
+        '[{"role": "user", "content": [{"type": "text", "text": "Hi"}],'
+        ' "x-key": {"2": 1.0, "1": 12345678901234567890}},'
+        ' {"role": "assistant", "content": null}, {"role": "assistant"}, {"role": "user", "content": "Last"}]'
+    )
+    write(page, "messages", odd)
+    wait_for_prompt(page, "qwen3", "Last")
+    page.locator("#messages-cards [data-show=cards]").click()
+    kinds = page.locator("#messages-cards").get_by_label("Content is")
+    assert [kinds.nth(n).input_value() for n in range(4)] == ["parts", "null", "missing", "text"]
+    assert "x-key" in cards(page).first.inner_text()
+    cards(page).nth(3).get_by_label("Content", exact=True).fill("Very last")
+    kinds.nth(2).select_option("null")
+    wait_for_prompt(page, "qwen3", "Very last")
+    changed = odd.replace('"Last"', '"Very last"').replace(
+        '{"role": "assistant"}', '{"role": "assistant", "content": null}'
+    )
+    assert value(page, "messages") == json.loads(changed)
+    assert '{"2": 1.0, "1": 12345678901234567890}' in text(page, "messages")
+
+
+def test_what_cannot_be_cards_is_left_as_it_is(page):
+    write(page, "messages", '[{"role": "user", ')
+    page.locator("#messages-cards [data-show=cards]").click()
+    page.locator("#messages-cards .quiet-note").wait_for()
+    assert not page.get_by_role("button", name="Add a message: user").is_visible()
+    page.locator("#messages-cards [data-action=undo]").click()
+    wait_for_prompt(page, "qwen3", "temperature in Paris")
+    assert cards(page).count() == 2
+
+
+def test_no_tools_and_an_empty_list_are_told_apart(page):
+    clear(page, "tools")
+    assert text(page, "tools") == "[]"
+    page.get_by_role("button", name="none are passed (null)").click()
+    page.wait_for_function("window.lab.editors.tools.text() === ''")
+    page.get_by_role("button", name="an empty list []").click()
+    page.wait_for_function("window.lab.editors.tools.text() === '[]'")
+
+
+def test_two_hundred_messages_stay_usable(page):
+    roles = ("user", "assistant")
+    many = [{"role": roles[n % 2], "content": f"Message {n}: " + "word " * 40} for n in range(199)]
+    page.evaluate("text => window.lab.editors.messages.replace(text)", json.dumps(many))
+    wait_for_prompt(page, "qwen3", "Message 198")
+    spent = page.evaluate(
+        """async () => {
+        const area = document.querySelectorAll('#messages-cards .edit-card')[150].querySelector('textarea');
+        area.focus();
+        const times = [];
+        for (let n = 0; n < 15; n += 1) {
+          area.value += 'x';
+          const start = performance.now();
+          area.dispatchEvent(new Event('input', { bubbles: true }));
+          const typed = performance.now() - start;
+          const again = performance.now();
+          window.lab.editors.messages.text();
+          times.push(typed + performance.now() - again);
+        }
+        return times.sort((a, b) => a - b)[7];
+        }"""
+    )
+    assert spent < 50, f"{spent:.1f} ms of script for an edit"
+    page.get_by_role("button", name="Add a message: assistant").click()
+    page.keyboard.type("The two hundredth")
+    wait_for_prompt(page, "qwen3", "The two hundredth")
+    assert len(value(page, "messages")) == 200
