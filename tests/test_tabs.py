@@ -122,6 +122,15 @@ def test_every_output_sample_says_what_it_shows(reading, sample):
         assert parsed.calls and not any(call.problem for call in parsed.calls)
 
 
+def test_a_choice_of_a_tool_that_does_not_exist_is_an_error_before_anything_is_rendered(workbench):
+    choice = json.dumps({"tool_choice": {"type": "function", "function": {"name": "g"}}})
+    answer = workbench.compare(MESSAGES, TOOLS, True, "false", "", "", choice, "2024-07-26", ["qwen3"], 1)
+    assert answer["cards"] is None
+    assert "there is no tool" in answer["problems"]["kwargs"]
+    known = choice.replace('"g"', '"f"')
+    assert workbench.compare(MESSAGES, TOOLS, True, "false", "", "", known, "2024-07-26", ["qwen3"], 1)["cards"]
+
+
 # Scores
 
 

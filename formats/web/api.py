@@ -20,6 +20,7 @@ import gradio as gr
 from formats import conversation as conversations
 from formats.errors import FormatsError
 from formats.types import Comparison, Conversation, JsonObject, LoadedModel
+from formats.validate import check_tool_choice
 from formats.web.handlers import MOST_CHARACTERS, MOST_MODELS, Workbench, model_ids
 from formats.web.reading import MOST_CHARACTERS as MOST_OUTPUT
 from formats.web.scoring import Scoring
@@ -224,7 +225,9 @@ def _conversation(messages: Any, tools: Any, options: Any) -> Conversation:
     value: JsonObject = {"messages": messages, "tools": tools, "options": options or {}}
     if _size(value) > MOST_CHARACTERS:
         raise FormatsError(f"the conversation is larger than the {MOST_CHARACTERS:,} characters that are read here")
-    return conversations.from_json(value)
+    conversation = conversations.from_json(value)
+    check_tool_choice(conversation.template_kwargs.get("tool_choice"), conversation.tools)
+    return conversation
 
 
 def _size(value: Any) -> int:
