@@ -20,7 +20,6 @@ from formats import models as catalogue
 from formats.errors import BadConversation, FormatsError
 from formats.samples import Sample
 from formats.types import Column, Conversation, JsonObject, LoadedModel
-from formats.validate import check_tool_choice
 from formats.web import views
 from formats.web.background import Background
 from formats.web.engine import Engine
@@ -243,7 +242,10 @@ def typed_conversation(values: Sequence[Any], problems: dict[str, FormatsError])
         conversation = conversations.from_json(
             {"messages": messages, "tools": tools, "options": {**options, "documents": documents, "kwargs": kwargs}}
         )
-        check_tool_choice(conversation.template_kwargs.get("tool_choice"), conversation.tools)
+        if "tool_choice" in conversation.template_kwargs:
+            from formats.validate import check_tool_choice  # it brings jsonschema, which a first page does not need
+
+            check_tool_choice(conversation.template_kwargs["tool_choice"], conversation.tools)
         return conversation
     except FormatsError as error:
         path = (
