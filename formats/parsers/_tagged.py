@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from typing import Any
 
 from formats.parsers.base import Payload, add_call, json_payload, named_call
 from formats.reading.frames import frame_end
@@ -18,19 +20,20 @@ def add_tagged_call(
     add_call(reader, payload, name.text, payload.value, problem=problem)
 
 
-def json_call(reader: Reader, start: int, tags: Tags) -> Wait[bool]:
-    """Read an object at `start` that holds name and arguments: Hermes' layout between this format's tags.
+def json_call(reader: Reader, start: int, call: tuple[str, str], stops: tuple[str, ...]) -> Wait[bool]:
+    """Read an object at `start` that holds name and arguments: Hermes' layout between the tags of another `call`.
 
     False, and nothing taken, where there is none.
     """
+    opener, closer = call
     if (yield from reader.ahead(1, start)) != "{":
         return False
     key = yield from reader.past_space(start + 1)
     if (yield from reader.ahead(1, key)) != '"':
         return False
     reader.take("markup", start)
-    payload = yield from json_payload(reader, (tags.call[1], tags.call[0], *tags.stops))
-    problem, end, closed = yield from frame_end(reader, (tags.call[1],), tags.stops)
+    payload = yield from json_payload(reader, (closer, opener, *stops))
+    problem, end, closed = yield from frame_end(reader, (closer,), stops)
     note = ", ".join(filter(None, ("the call in JSON", payload.note)))
     named_call(reader, replace(payload, end=end, note=note), problem=problem or CallProblem.MALFORMED)
     reader.take("markup", closed)
@@ -52,3 +55,12 @@ def json_arguments(reader: Reader, start: int, name: Label, tags: Tags) -> Wait[
     add_call(reader, whole, name.text, payload.arguments, problem=problem or CallProblem.MALFORMED)
     reader.take("markup", closed)
     return True
+
+
+def write_value(value: Any, tags: Tags) -> str:
+    """A string as it is, anything else as JSON, in which a tag can be escaped."""
+    if isinstance(value, str):
+        return value
+    text = json.dumps(value, ensure_ascii=False)
+    holds_tag = tags.value_end in text or tags.call[0] in text
+    return text.replace("<", r"\u003c") if holds_tag else text

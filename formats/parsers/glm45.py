@@ -7,17 +7,17 @@
 
 Values are written without quotes or escapes; the tool's schema says what they
 are. So a text cannot be carried that holds `</arg_value>` with `<arg_key>` or
-`</tool_call>` behind it.
+`</tool_call>` behind it, unless it quotes a whole call; nor one that quotes the
+beginning of a call alone.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from formats.parsers._tagged import add_tagged_call, json_arguments, json_call
+from formats.parsers._tagged import add_tagged_call, json_arguments, json_call, write_value
 from formats.parsers.base import OutputFormat, read_turn
 from formats.reading.calls import tool_names
 from formats.reading.frames import cut_off, near, take_closer
@@ -104,7 +104,7 @@ def _tool_call(reader: Reader) -> Wait[bool]:
     """An opening tag counts only if a name or a key follows it, or an object."""
     start = reader.at
     inside = yield from reader.past_space(start + len(OPEN))
-    if (yield from json_call(reader, inside, TAGS)):
+    if (yield from json_call(reader, inside, TAGS.call, STOPS)):
         return True
     head = yield from _head(reader)
     reader.move(start)
@@ -132,8 +132,7 @@ def write(calls: Sequence[FunctionCall]) -> str:
 def _write_call(call: FunctionCall) -> str:
     assert isinstance(call["arguments"], dict)
     arguments = "".join(
-        f"{KEY}{key}{KEY_END}\n"
-        f"{VALUE}{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}{VALUE_END}\n"
+        f"{KEY}{key}{KEY_END}\n{VALUE}{write_value(value, TAGS)}{VALUE_END}\n"
         for key, value in call["arguments"].items()
     )
     return f"{OPEN}{call['name']}\n{arguments}{CLOSE}"

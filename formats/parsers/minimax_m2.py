@@ -7,16 +7,16 @@
 </minimax:tool_call>
 
 Values are written without quotes or escapes; the tool's schema says what they
-are. So a text cannot be carried that holds `</parameter>` with another
-`<parameter name=` or `</invoke>` behind it.
+are. So a text cannot be carried that holds `</parameter>` with `<parameter name=`
+or `</invoke>` behind it, unless it quotes a whole block; nor one that quotes the
+beginning of a block alone.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
-from formats.parsers._tagged import add_tagged_call, json_arguments, json_call
+from formats.parsers._tagged import add_tagged_call, json_arguments, json_call, write_value
 from formats.parsers.base import OutputFormat, read_turn
 from formats.reading.frames import near, take_closer
 from formats.reading.reader import Reader, Wait
@@ -59,7 +59,7 @@ def _block(reader: Reader) -> Wait[bool]:
     """A block counts only if an invocation follows, or an object. Its closing tag may be missing behind whole calls."""
     position = reader.at + len(OPEN)
     if not (yield from _starts_block(reader)):
-        return (yield from json_call(reader, (yield from reader.past_space(position)), TAGS))
+        return (yield from json_call(reader, (yield from reader.past_space(position)), TAGS.call, STOPS))
     while (yield from reader.sees((INVOKE,), (position := (yield from reader.past_space(position))))):
         reader.take("markup", position)
         yield from _invocation(reader, opened=True)
@@ -105,9 +105,7 @@ def write(calls: Sequence[FunctionCall]) -> str:
 def _write_call(call: FunctionCall) -> str:
     assert isinstance(call["arguments"], dict)
     parameters = "".join(
-        f'{PARAMETER}"{key}">{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}'
-        f"{PARAMETER_END}\n"
-        for key, value in call["arguments"].items()
+        f'{PARAMETER}"{key}">{write_value(value, TAGS)}{PARAMETER_END}\n' for key, value in call["arguments"].items()
     )
     return f'{INVOKE} {NAME}"{call["name"]}">\n{parameters}{INVOKE_END}\n'
 

@@ -9,16 +9,16 @@ Paris
 </tool_call>
 
 Values are written without quotes or escapes; the tool's schema says what they
-are. So a text cannot be carried that holds the closing tags of its own value and
-call, one behind the other.
+are. So a text cannot be carried that holds `</parameter>` with `<parameter=` or
+`</function>` behind it, unless it quotes a whole call; nor one that quotes the
+beginning of a call alone.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
-from formats.parsers._tagged import add_tagged_call, json_arguments, json_call
+from formats.parsers._tagged import add_tagged_call, json_arguments, json_call, write_value
 from formats.parsers.base import OutputFormat, read_turn
 from formats.reading.frames import NAME_LIMIT, cut_off, frame_end, take_closer
 from formats.reading.reader import Reader, Wait
@@ -61,7 +61,7 @@ def _tool_call(reader: Reader) -> Wait[bool]:
     """
     inside = yield from reader.past_space(reader.at + len(OPEN))
     if not (yield from reader.sees((FUNCTION,), inside)):
-        return (yield from json_call(reader, inside, TAGS))
+        return (yield from json_call(reader, inside, TAGS.call, STOPS))
     start = reader.at
     reader.move(inside + len(FUNCTION))
     name = yield from _name(reader)
@@ -123,9 +123,7 @@ def write(calls: Sequence[FunctionCall]) -> str:
 def _write_call(call: FunctionCall) -> str:
     assert isinstance(call["arguments"], dict)
     parameters = "".join(
-        f"{PARAMETER}{key}>\n{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}\n"
-        f"{PARAMETER_END}\n"
-        for key, value in call["arguments"].items()
+        f"{PARAMETER}{key}>\n{write_value(value, TAGS)}\n{PARAMETER_END}\n" for key, value in call["arguments"].items()
     )
     return f"{OPEN}\n{FUNCTION}{call['name']}>\n{parameters}{FUNCTION_END}\n{CLOSE}"
 

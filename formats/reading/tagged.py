@@ -164,24 +164,27 @@ class _RawValue:
 def _raw_value(reader: Reader, tags: Tags, is_next: Callable[[Reader], Wait[bool]]) -> Wait[_RawValue | None]:
     """Read a value; None if the output ends in it. The cursor stands behind its closing tag, or where one is missing.
 
-    Three things besides its closing tag end a value: the next argument of the
-    call, at once; the end of the call, or another call, if no closing tag comes
-    before yet another call does. A whole call in between may be quoted.
+    Two things besides its closing tag end a value: the next argument of the
+    call; and the end of the call, or another whole call, with nothing of this
+    one behind it. A whole call with text behind it is a quotation.
     """
     start = reader.at
     fallback: int | None = None
+    quotation: int | None = None
     certain = True
-    in_quoted_call = False
     marks = (tags.value_end, tags.key, tags.function[1], *tags.call)
     while (mark := (yield from reader.until(marks, None))) is not None:
         at, behind = reader.at, reader.at + len(mark)
         if mark == tags.call[0]:
             if (yield from tags.starts_call(reader)):
+                fallback = quotation if fallback is None else fallback
                 if fallback is not None:
                     break
-                fallback, in_quoted_call = at, True
-        elif in_quoted_call:
-            in_quoted_call = mark != tags.call[1]
+                quotation = at
+        elif quotation is not None:
+            if mark == tags.call[1]:
+                fallback = quotation if (yield from _is_over(reader, tags, behind)) else None
+                quotation = None
         elif mark == tags.value_end:
             if (yield from _ends_value(reader, tags, behind)):
                 reader.move(behind)
@@ -214,7 +217,9 @@ def _ends_value(reader: Reader, tags: Tags, behind: int) -> Wait[bool]:
         reader.move(following)
         return (yield from tags.starts_call(reader))
     if tag == tags.call[1] != tags.function[1]:
-        return (yield from _is_over(reader, tags, following + len(tag)))
+        behind = following + len(tag)
+        last_in_line = "\n" in reader.slice(behind, (yield from reader.past_space(behind)))
+        return last_in_line or (yield from _is_over(reader, tags, behind))
     return tag is not None
 
 
@@ -227,8 +232,8 @@ def _ends_call(reader: Reader, tags: Tags, mark: str, behind: int) -> Wait[bool]
 
 
 def _is_over(reader: Reader, tags: Tags, behind: int) -> Wait[bool]:
-    """Is what stands behind a whole call layout, another call, or the end of the turn?"""
+    """Is what stands behind a whole call another call, or the end of the turn?"""
     following = yield from reader.past_space(behind)
-    if following == reader.size or "\n" in reader.slice(behind, following):
+    if following == reader.size:
         return True
     return (yield from reader.sees((tags.call[0], *tags.stops), following)) is not None
