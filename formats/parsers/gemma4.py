@@ -11,20 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from formats.parsers._gemma_values import QUOTE, Quotes, Read, Unreadable, read_object, write_value
-from formats.parsers.base import (
-    OutputFormat,
-    Payload,
-    add_call,
-    first_problem,
-    json_payload,
-    named_call,
-    read_turn,
-)
+from formats.parsers._tagged import json_call
+from formats.parsers.base import OutputFormat, Payload, add_call, read_turn
 from formats.reading.calls import MISSING, find_schema
-from formats.reading.frames import cut_off, frame_end, near, take_closer
+from formats.reading.frames import cut_off, near, take_closer
 from formats.reading.reader import Reader, Wait
 from formats.reading.typed import ToolSchema
 from formats.types import CallProblem, FunctionCall
@@ -54,8 +47,7 @@ class _Body:
     start: int
     schema: ToolSchema
     closers: str  # what closes objects and lists, as a key of _AFTER_STRING
-    mark: str | None = None  # what stands there: the closing token, another call, a stop token, "" for other text;
-    # None at the end of the output
+    mark: str | None = None  # what stands there; "" is text of another kind, None the end of the output
     strings: dict[int, int] = field(default_factory=dict)
     stray: list[int] = field(default_factory=list)
     open_string: bool = False
@@ -123,7 +115,7 @@ def _head(reader: Reader, start: int) -> Wait[_Head | None]:
         return _Head(None, end) if called else None
     end = yield from reader.past_space(end)
     follows = yield from reader.sees(("{", "(", CLOSE), end)
-    if called and (follows or name or (yield from cut_off(reader, (CLOSE,), end))):
+    if called and (follows or name or (end < reader.size and (yield from cut_off(reader, (CLOSE,), end)))):
         return _Head(name.rstrip(":"), end)
     return _Head(name, end, whole=False) if name and follows == "{" else None
 
@@ -131,8 +123,8 @@ def _head(reader: Reader, start: int) -> Wait[_Head | None]:
 def _tool_call(reader: Reader) -> Wait[bool]:
     """An opening token counts only if `call:` and a name follow it, or an object."""
     inside = yield from reader.past_space(reader.at + len(OPEN))
-    if (yield from reader.ahead(1, inside)) == "{":
-        return (yield from _json_call(reader, inside))
+    if (yield from json_call(reader, inside, (OPEN, CLOSE), STOPS)):
+        return True
     head = yield from _head(reader, inside)
     if head is None:
         return False
@@ -163,19 +155,6 @@ class _BareCalls:
         _add(reader, start, found, ("the opening token was left out",))
         yield from take_closer(reader, CLOSE)
         return True
-
-
-def _json_call(reader: Reader, start: int) -> Wait[bool]:
-    """Another model's layout: an object with name and arguments."""
-    key = yield from reader.past_space(start + 1)
-    if (yield from reader.ahead(1, key)) != '"':
-        return False
-    reader.take("markup", start)
-    payload = yield from json_payload(reader, (CLOSE, OPEN, *STOPS))
-    problem, end, closed = yield from frame_end(reader, (CLOSE,), STOPS)
-    named_call(reader, replace(payload, end=end), problem=first_problem(problem, CallProblem.MALFORMED))
-    reader.take("markup", closed)
-    return True
 
 
 @dataclass(frozen=True, slots=True)
