@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 import yaml
+from huggingface_hub.repocard import metadata_load
 
 from formats.models import CARDS, OPENING, read_card
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FRONT, _, BODY = README.removeprefix("---\n").partition("\n---\n")
+SPACE_COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
+GATED = ("meta-llama/", "google/", "mistralai/")
 GATE = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
@@ -40,6 +43,24 @@ def test_the_space_header_says_what_is_installed():
 
 def test_the_space_header_lists_the_models_the_page_opens_with():
     assert front_matter()["models"] == [CARDS[name].repo for name in OPENING]
+
+
+def test_the_space_header_is_one_that_spaces_read():
+    front = front_matter()
+    assert front["suggested_hardware"] == "cpu-basic"
+    assert re.fullmatch(r"\d+[mh]", front["startup_duration_timeout"])
+    assert front["hf_oauth"] is False and front["disable_embedding"] is False and front["pinned"] is False
+    assert {front["colorFrom"], front["colorTo"]} <= SPACE_COLOURS
+    assert all(re.fullmatch(r"[a-z0-9-]+", tag) for tag in front["tags"])
+    assert metadata_load(ROOT / "README.md") == front
+
+
+def test_what_a_space_preloads_are_files_that_models_of_the_page_are_read_from():
+    """A file that is missing or gated would end the building of the Space."""
+    for entry in front_matter()["preload_from_hub"]:
+        repo, files = entry.split(" ")
+        assert repo in front_matter()["models"] and not repo.startswith(GATED)
+        assert set(files.split(",")) <= {"tokenizer.json", "tokenizer_config.json", "chat_template.jinja"}
 
 
 def test_the_two_commands_are_the_ones_the_gate_runs():
