@@ -35,17 +35,17 @@ class LocalModel:
         self.folder = folder
         try:
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-            self._model = transformers.AutoModelForCausalLM.from_pretrained(
+            self.model = transformers.AutoModelForCausalLM.from_pretrained(
                 folder, dtype=torch.bfloat16, use_safetensors=True
             )
         except Exception as error:
             raise worded(error, name) from error
-        self._model.eval()
-        self.window: int | None = getattr(self._model.config, "max_position_embeddings", None)
-        self._ends = _end_ids(self._model, self._tokenizer)
+        self.model.eval()
+        self.window: int | None = getattr(self.model.config, "max_position_embeddings", None)
+        self._ends = _end_ids(self.model, self._tokenizer)
         self._turn = threading.Lock()
         self._over: Callable[[], bool] | None = None  # whether the run that generates now has to end
-        for layer in _layers(self._model):
+        for layer in _layers(self.model):
             layer.register_forward_pre_hook(self._check)
 
     def ids(self, prompt: str) -> list[int]:
@@ -110,7 +110,7 @@ class LocalModel:
                 torch.manual_seed(sampling.seed)
                 prompt = torch.tensor([ids])
                 try:
-                    self._model.generate(
+                    self.model.generate(
                         prompt,
                         attention_mask=torch.ones_like(prompt),
                         generation_config=transformers.GenerationConfig(**self._options(limit, sampling)),

@@ -49,8 +49,8 @@ class Live:
         given, today, settings, run = values[:CONVERSATION_VALUES], values[7], values[8:-1], values[-1]
         state: JsonObject = {"run": run, "state": "working", "words": "", "problem": "", "columns": []}
         stop = Stop()
-        self._begin(run, stop)
         try:
+            self._begin(run, stop)
             conversation = _conversation(given)
             for setup, name in self._setups(settings, typed_date(today), state, stop):
                 if isinstance(setup, Loading):
@@ -61,7 +61,8 @@ class Live:
             state["problem"] = error.message
         finally:
             stop.now()
-            self._running.pop(str(run), None)
+            if isinstance(run, str) and self._running.get(run) is stop:
+                del self._running[run]
         yield {**state, "state": "done", "words": ""}
 
     def stop(self, run: Any) -> None:
@@ -76,8 +77,8 @@ class Live:
         state: JsonObject = {"run": run, "state": "working", "words": "", "problem": "", "done": 0, "of": 1}
         state["report"] = None
         stop = Stop()
-        self._begin(run, stop)
         try:
+            self._begin(run, stop)
             number = _number(count, int, "the number of prompts")
             model = None
             for news in self._model(column, stop):
@@ -96,7 +97,8 @@ class Live:
             state["problem"] = error.message
         finally:
             stop.now()
-            self._running.pop(str(run), None)
+            if isinstance(run, str) and self._running.get(run) is stop:
+                del self._running[run]
         yield {**state, "state": "done", "words": ""}
 
     def choices(self, models: Any) -> list[tuple[str, str]]:
@@ -108,8 +110,10 @@ class Live:
         return [*own, *((title(name), name) for name in names)]
 
     def _begin(self, run: Any, stop: Stop) -> None:
-        if not isinstance(run, str) or not 8 <= len(run) <= 64 or len(self._running) >= MOST_RUNS:
-            raise GenerationError("this run has no name, or too many are under way", "busy")
+        if not isinstance(run, str) or not 8 <= len(run) <= 64 or run in self._running:
+            raise GenerationError("a run needs a name of its own", "bad_input")
+        if len(self._running) >= MOST_RUNS:
+            raise GenerationError("too many runs are under way: try again later", "busy")
         self._running[run] = stop
 
     def _setups(
