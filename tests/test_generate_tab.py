@@ -51,7 +51,7 @@ def live_of(workbench, server, **more):
 
 
 def states(live, conversation=ASK, run=RUN, today="2026-07-04", **changes):
-    settings = dict(zip((*SETTINGS, "rounds", "results"), GIVEN, strict=True)) | changes
+    settings = dict(zip((*SETTINGS, "results"), GIVEN, strict=True)) | changes
     return list(live.run(*conversation, today, *settings.values(), run))
 
 
