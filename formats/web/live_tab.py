@@ -10,7 +10,7 @@ import gradio as gr
 from formats.web.components import asset
 from formats.web.live import FOUND, NO_STYLE, Live
 
-STYLES = (("the template's own", "native"), ("ReAct", "react"), ("JSON in the system turn", "json_in_system"))
+STYLES = (("the template's own", "native"), ("ReAct", "react"), ("JSON in system", "json_in_system"))
 MOST_AT_ONCE = 32  # runs that are begun or wait; more wait in Gradio's own queue
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,26 +16,38 @@ START_SECONDS = 120
 
 
 @pytest.fixture(scope="session")
-def app_url(tmp_path_factory):
-    """The app as a person starts it, without the Hub and without anybody's caches of it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = tmp_path_factory.mktemp("app") / "log"
-    environment = os.environ | {
-        "GRADIO_SERVER_NAME": "127.0.0.1",
-        "GRADIO_SERVER_PORT": str(port),
-        "HF_HUB_OFFLINE": "1",
-        "HF_HOME": str(log.parent / "hub"),
-    }
-    with log.open("w") as output:
-        app = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=output, stderr=output)
-    try:
-        yield _served(f"http://127.0.0.1:{port}/", app, log)
-    finally:
-        app.terminate()
-        app.wait(20)
-    assert "Traceback" not in log.read_text(), log.read_text()
+def start_app(tmp_path_factory):
+    """Starts an app as a person does, without the Hub and without anybody's caches of it; more of an environment."""
+
+    @contextmanager
+    def start(**more):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        log = tmp_path_factory.mktemp("app") / "log"
+        environment = os.environ | {
+            "GRADIO_SERVER_NAME": "127.0.0.1",
+            "GRADIO_SERVER_PORT": str(port),
+            "HF_HUB_OFFLINE": "1",
+            "HF_HOME": str(log.parent / "hub"),
+        }
+        environment |= more
+        with log.open("w") as output:
+            app = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=output, stderr=output)
+        try:
+            yield _served(f"http://127.0.0.1:{port}/", app, log)
+        finally:
+            app.terminate()
+            app.wait(20)
+        assert "Traceback" not in log.read_text(), log.read_text()
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def app_url(start_app):
+    with start_app() as url:
+        yield url
 
 
 def _served(url, app, log):

@@ -34,7 +34,7 @@ function apply() {
     columns = [];
     slot("columns").replaceChildren();
   }
-  element.dataset.state = state.state;
+  element.querySelector(".live-page").dataset.state = state.state;
   slot("problem").hidden = !state.problem;
   say(slot("problem"), state.problem);
   slot("words").hidden = !state.words;

@@ -20,7 +20,7 @@ function apply() {
     items = 0;
     slot("report").replaceChildren();
   }
-  element.dataset.state = state.state;
+  element.querySelector(".probe-page").dataset.state = state.state;
   slot("problem").hidden = !state.problem;
   slot("problem").textContent = state.problem;
   const line = element.querySelector(".progress");

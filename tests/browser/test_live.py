@@ -1,0 +1,204 @@
+"""The tab Live in a real browser, with a real small model in the app's own process."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from live_model import gguf, needed
+
+from formats.generate.weights import unpacked
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+
+ATTACK = "<b>a river</b> & <img src=x onerror=window.pwned=1>"
+STORY = [{"role": "user", "content": f"Tell me a very long story about {ATTACK}."}]
+
+
+@pytest.fixture(scope="module")
+def app_url(start_app):
+    needed("torch", "accelerate", "gguf")
+    folder = unpacked(gguf(), lambda words: None)
+    with start_app(LIVE_MODEL=str(folder), LIVE_BASE_URL="") as url:
+        yield url
+
+
+@pytest.fixture
+def live(open_page):
+    """Opens the page with the tab in front."""
+
+    def live(**options):
+        page = open_page(**options)
+        page.set_default_timeout(120_000)
+        page.get_by_role("tab", name="Live").click()
+        return page
+
+    return live
+
+
+def choose(page, field, name):
+    page.locator(f"#{field} input").click()
+    page.get_by_role("option", name=name).click()
+
+
+def sample(page, name):
+    if page.locator("#panel-toggle").is_visible():
+        page.locator("#panel-toggle button").click()
+    choose(page, "sample", name)
+    page.wait_for_timeout(400)
+    if page.locator("#panel-toggle").is_visible():
+        page.locator("#panel-toggle button").click()
+
+
+def ask_for_a_story(page, tokens=1000):
+    sample(page, "Plain chat")
+    page.locator("#messages-cards [data-show=json]").click()
+    page.locator("#messages .cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(json.dumps(STORY))
+    page.wait_for_timeout(400)
+    page.locator("#live-tokens input").fill(str(tokens))
+    generate(page)
+    page.wait_for_function("document.querySelector('#live-output pre[aria-label^=Output]')?.textContent.length > 40")
+
+
+def generate(page):
+    page.get_by_role("button", name="Generate", exact=True).click()
+
+
+def wait_until_done(page):
+    page.wait_for_selector("#live-output [data-state=done]", state="attached")
+
+
+def output(page, number=0):
+    return page.locator("#live-output pre[aria-label^=Output]").nth(number).text_content()
+
+
+def shot(page, name):
+    """A picture to look at, in the folder that LIVE_PICTURES names."""
+    if folder := os.environ.get("LIVE_PICTURES"):
+        page.wait_for_timeout(300)
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def test_the_calculator_is_called_read_answered_and_the_answer_generated(live):
+    page = live()
+    sample(page, "Calculator, to be tried live")
+    choose(page, "live-style", "JSON in system")
+    page.locator("#live-tokens input").fill("48")
+    generate(page)
+    wait_until_done(page)
+    shot(page, "loop")
+    assert page.locator(".live-round").count() == 2
+    assert json.loads(output(page)) == {"name": "calculator", "arguments": {"expression": "6 * 7"}}
+    assert page.locator(".live-call code").inner_text() == 'calculator {"expression":"6 * 7"}'
+    assert page.locator(".live-result code").inner_text() == '{"result": 42}'
+    assert "42" in output(page, 1)
+    assert "tokens/s" in page.locator(".figures").first.inner_text()
+    assert "ids" in page.locator(".live-prompt summary").first.inner_text()
+    assert "seed 0" in page.locator(".live-round .settings").first.inner_text()
+    page.locator(".live-prompt summary").nth(1).click()
+    assert '{"result": 42}' in page.locator(".live-prompt pre").nth(1).text_content()
+
+
+def test_stop_ends_it_at_once_and_what_came_is_kept_as_text(live):
+    page = live()
+    ask_for_a_story(page)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    asked = time.monotonic()
+    page.get_by_role("button", name="Stop", exact=True).click()  # a second time changes nothing
+    wait_until_done(page)
+    assert time.monotonic() - asked < 2
+    shot(page, "stopped")
+    assert "ended by stopped" in page.locator(".figures").inner_text()
+    kept = output(page)
+    page.wait_for_timeout(1000)
+    assert output(page) == kept and len(kept) > 20
+    assert "<img src=x" in page.locator(".live-prompt pre").text_content()
+    assert page.evaluate("window.pwned") is None and page.locator("#live-output img, #live-output b").count() == 0
+
+
+def test_others_see_their_place_and_who_closes_the_page_makes_room(live):
+    first = live()
+    ask_for_a_story(first, 4000)
+    second = live()
+    sample(second, "Calculator, to be tried live")
+    second.locator("#live-tokens input").fill("12")
+    generate(second)
+    second.get_by_text("Waiting: 1 before you").wait_for()
+    first.close()
+    started = time.monotonic()
+    wait_until_done(second)
+    assert time.monotonic() - started < 30  # and not after the two minutes that a run may take
+    assert "ended by" in second.locator(".figures").inner_text()
+
+
+def test_the_same_conversation_under_two_formats_side_by_side(live):
+    page = live()
+    sample(page, "Calculator, to be tried live")
+    choose(page, "live-style", "ReAct")
+    choose(page, "live-second", "JSON in system")
+    page.locator("#live-rounds input").fill("1")
+    page.locator("#live-tokens input").fill("40")
+    generate(page)
+    wait_until_done(page)
+    shot(page, "two")
+    columns = page.locator(".live-column")
+    assert columns.count() == 2
+    left, right = (columns.nth(index).bounding_box() for index in range(2))
+    assert left["y"] == right["y"] and left["x"] < right["x"]
+    assert "Action: calculator" in output(page) and output(page, 1).startswith('{"name": "calculator"')
+    assert page.locator(".live-call code").all_inner_texts() == ['calculator {"expression":"6 * 7"}'] * 2
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("#live-more", None, "there is no tool 'nobody'"),
+        ("#live-tokens input", "0", "max_tokens needs a number from 1"),
+    ],
+)
+def test_what_cannot_be_sent_is_told_and_the_page_lives_on(live, field, value, said):
+    page = live()
+    sample(page, "Calculator, to be tried live")
+    if value is None:
+        page.locator("#live-more > button").click()
+        page.locator("#live-choice input").fill("nobody")
+        page.locator("#live-choice input").press("Enter")
+    else:
+        page.locator(field).fill(value)
+    generate(page)
+    page.get_by_text(said).wait_for()
+    assert page.locator(".live-round").count() == 0
+
+
+def test_the_probe_set_shows_a_table_bars_and_every_raw_output(live):
+    page = live()
+    page.get_by_role("button", name="Run the probe set").click()
+    page.locator(".probe-item").nth(2).wait_for()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.wait_for_selector("#probe-output [data-state=done]", state="attached")
+    shot(page, "probe")
+    assert page.locator(".probe-table tbody tr").count() == 3
+    page.locator(".probe-item summary").first.click()
+    assert page.locator(".probe-item pre").first.text_content()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Export JSON").click()
+    report = json.loads(Path(saved.value.path()).read_text())
+    assert len(report["items"]) == page.locator(".probe-item").count() and report["items"][0]["raw"]
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Export CSV").click()
+    assert Path(saved.value.path()).read_text().startswith('"style","question","parsed"')
+
+
+@pytest.mark.parametrize(("width", "colours"), [(1440, "dark"), (390, "light"), (390, "dark")])
+def test_it_fits_every_screen(live, width, colours):
+    page = live(width=width, height=844, colours=colours)
+    sample(page, "Calculator, to be tried live")
+    choose(page, "live-style", "JSON in system")
+    page.locator("#live-tokens input").fill("40")
+    generate(page)
+    wait_until_done(page)
+    shot(page, f"{colours}-{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
