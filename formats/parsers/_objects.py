@@ -8,6 +8,7 @@ from typing import TypedDict
 
 from formats.parsers.base import ARGUMENT_KEYS, NAME_KEYS, Handler, Payload, named_call, partial_payload, payload_at
 from formats.reading import json_text
+from formats.reading.frames import take_closer
 from formats.reading.json_text import JsonScanner
 from formats.reading.objects import CallFinder
 from formats.reading.reader import Reader, Wait
@@ -37,7 +38,7 @@ KEYS = CallKeys(name_keys=NAME_KEYS, argument_keys=ARGUMENT_KEYS, id_keys=("id",
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What was found out about an object. One that is whole and no call is text up to its end."""
+    """What was found out about an object. One that is no call is text up to its end, unless it is broken."""
 
     is_call: bool
     cut_off: bool = False
@@ -136,11 +137,8 @@ class ObjectsInText:
             behind = yield from reader.past_space(position + 1)
             if behind == reader.size or (yield from reader.sees(closers + self.ends, behind)):
                 reader.take("markup", behind)
-                position = behind
         for closer in closers:
-            if (yield from reader.sees((closer,), position)):
-                reader.take("markup", position + len(closer))
-                position = yield from reader.past_space()
+            yield from take_closer(reader, closer)
 
     def _look(self, reader: Reader) -> Wait[_Look]:
         """Find out whether a call is at the cursor, and leave it there.
@@ -152,7 +150,7 @@ class ObjectsInText:
         if start not in self._looks:
             inside = yield from reader.past_space(start + 1)
             if (yield from reader.ahead(1)) != "{" or (yield from reader.ahead(1, inside)) not in _QUOTES:
-                return _Look(False)
+                return _Look(False, cut_off=inside == reader.size)
             yield from self._find_calls(reader)
         return self._looks[start]
 
@@ -162,15 +160,15 @@ class ObjectsInText:
         state = yield from reader.json(finder)
         if finder.is_call:
             self._looks[start] = _Look(True)
-        elif state == "whole":
-            self._looks[start] = _Look(False, end=reader.at, calls=tuple(finder.calls))
-        else:
+        elif state == "broken":
             calls = set(finder.calls)
-            self._looks |= {at: _Look(at in calls, state != "broken") for at in finder.starts}
+            self._looks |= {at: _Look(at in calls) for at in finder.starts}
+        else:
+            self._looks[start] = _Look(False, state != "whole", reader.at, tuple(finder.calls))
         reader.move(start)
 
     def _text(self, reader: Reader, end: int, calls: tuple[int, ...]) -> Wait[None]:
-        """An object that is whole and no call: text, but for the calls in it."""
+        """An object that is no call: text, but for the calls in it."""
         for call in calls:
             reader.take("content", call)
             yield from self._call(reader, stray=False)
@@ -213,7 +211,10 @@ def bare_payload(reader: Reader, ends: tuple[str, ...], *, stray: bool = True) -
             text = reader.slice(start, reader.at).rstrip().removesuffix(",").rstrip()
             reader.move(start + len(text))
             return payload_at(reader, start, reader.at)
-    lost = json_text.lost_quote(reader.slice(scanner.string_start, reader.at), ends + _FOLLOW, scanner.depth)
+    lost = None
+    if state != "open":
+        shown_by = ends if state == "open_string" else ends + _FOLLOW  # other marks prove nothing in an open string
+        lost = json_text.lost_quote(reader.slice(scanner.string_start, reader.at), shown_by, scanner.depth)
     if lost is not None:
         reader.move(scanner.string_start + lost)
     closed = lost is not None or (yield from _closed(reader, scanner.depth, ends))

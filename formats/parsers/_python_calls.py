@@ -27,6 +27,7 @@ class PythonCall:
     end: int
     arguments: Arguments | None = None
     cut_off: bool = False
+    named: bool = False  # at least one argument has a name
 
     @property
     def readable(self) -> bool:
@@ -48,7 +49,7 @@ def python_call(reader: Reader, start: int) -> Wait[PythonCall | None]:
     yield from reader.scan(scanner)
     list_ended = scanner.broken and (yield from reader.ahead(1)) == "]"
     if not (scanner.done or list_ended):
-        return PythonCall(name or None, start, reader.at, cut_off=not scanner.broken)
+        return PythonCall(name or None, start, reader.at, cut_off=not scanner.broken, named=scanner.named)
     arguments = read_arguments(reader.slice(opening + 1, reader.at - scanner.done))
     if list_ended:
         arguments = replace(arguments, faults=(*arguments.faults, "closing parenthesis missing"))
@@ -113,7 +114,7 @@ def _begins_list(reader: Reader, call: PythonCall, ends: tuple[str, ...]) -> Wai
     """Is this call the first of a list? Prose and program text hold brackets as well."""
     known = find_schema(reader.tools, call.name) is not None
     if call.cut_off or call.arguments is None:
-        return call.name is not None and (call.cut_off or known)
+        return known or (call.cut_off and call.name is not None and (call.named or not reader.tools))
     if not call.readable and (call.name is None or (reader.tools and not known)):
         return False
     if call.name is None and not call.arguments.values:

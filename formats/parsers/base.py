@@ -287,6 +287,8 @@ def call_list(
     reader.take("markup", first if first < reader.size else start)
     next_calls = tuple(f'{{"{key}"' for key in name_keys)
     while (mark := (yield from reader.ahead(1))) and mark != "]" and not (yield from reader.sees(ends)):
+        if mark != "," and (yield from cut_off(reader, ends, reader.at)):
+            break
         if mark != ",":
             call((yield from json_payload(reader, ends + next_calls, between=(",", "]"), outer=1)), problem)
         reader.take("markup", (yield from reader.past_space(reader.at + (mark == ","))))

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 
 from formats.parsers._objects import FENCE, CallKeys, ObjectsInText, past_fence
 from formats.parsers.base import Handler, OutputFormat, call_list, opened_by, read_turn
+from formats.reading.frames import take_closer
 from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
 
@@ -47,7 +48,7 @@ def between_tokens(reader: Reader) -> Wait[bool]:
     inside = yield from reader.past_space(reader.at + len(OPEN))
     if not (yield from call_list(reader, inside, (CLOSE, *STOPS), **KEYS)):
         return False
-    yield from _take(reader, CLOSE)
+    yield from take_closer(reader, CLOSE)
     return True
 
 
@@ -67,16 +68,10 @@ def labelled_list(reader: Reader, start: int) -> Wait[bool]:
     first = yield from reader.past_space(reader.at + 1)
     if payload and (yield from reader.ahead(1, first)) == payload:
         yield from call_list(reader, reader.at, (FENCE, *STOPS), **KEYS)
-        yield from _take(reader, FENCE)
+        yield from take_closer(reader, FENCE)
         return True
     reader.move(cursor)
     return False
-
-
-def _take(reader: Reader, closer: str) -> Wait[None]:
-    behind = yield from reader.past_space()
-    if (yield from reader.sees((closer,), behind)):
-        reader.take("markup", behind + len(closer))
 
 
 def _around_text(reader: Reader, tokens: tuple[str, str]) -> dict[str, Handler]:

@@ -18,10 +18,20 @@ from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
 
 STOPS = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end|>", "<end_of_turn>")
+END_OF_TEXT = "</s>"  # also a tag of HTML: an end token only right behind a call
 
 
 def read(reader: Reader) -> Wait[None]:
-    yield from read_turn(reader, ObjectsInText(STOPS).openers, stops=STOPS)
+    openers = ObjectsInText((*STOPS, END_OF_TEXT)).openers | {END_OF_TEXT: behind_call}
+    yield from read_turn(reader, openers, stops=STOPS)
+
+
+def behind_call(reader: Reader) -> Wait[bool]:
+    yield from ()
+    if not reader.calls or reader.in_text():
+        return False
+    reader.take("markup", reader.at + len(END_OF_TEXT))
+    return True
 
 
 def write(calls: Sequence[FunctionCall]) -> str:

@@ -18,6 +18,7 @@ from formats.parsers._objects import FENCE, past_fence
 from formats.parsers._python_calls import call_list, whole_turn
 from formats.parsers.base import Handler, OutputFormat, read_turn
 from formats.reading.calls import tool_names
+from formats.reading.frames import take_closer
 from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
 
@@ -39,9 +40,7 @@ def in_fence(reader: Reader) -> Wait[bool]:
         alone and (yield from whole_turn(reader, inside, _ENDS))
     ):
         return False
-    behind = yield from reader.past_space()
-    if (yield from reader.sees((FENCE,), behind)):
-        reader.take("markup", behind + len(FENCE))
+    yield from take_closer(reader, FENCE)
     return True
 
 

@@ -238,14 +238,16 @@ def _input(
 
 def _input_payload(reader: Reader, label_end: int) -> Wait[Payload]:
     inside = yield from reader.past_space(label_end)
-    if inside == reader.size:
-        return Payload(label_end, label_end, problem=CallProblem.UNCLOSED)
+    if (yield from cut_off(reader, (FENCE,), inside)):
+        return Payload(label_end, reader.size, problem=CallProblem.UNCLOSED)
     if (yield from reader.sees((*_LABELS, *STOPS), inside)):
         return Payload(label_end, label_end)
     reader.move(inside)
     fenced = yield from reader.sees((FENCE,))
     if fenced:
         reader.move((yield from past_fence(reader)))
+        if (yield from reader.ahead(1)) == "":
+            return Payload(label_end, reader.size, problem=CallProblem.UNCLOSED)
     ends = (FENCE, *_INPUT_ENDS) if fenced else _INPUT_ENDS
     if (yield from reader.ahead(1)) == "{":
         payload = yield from bare_payload(reader, ends)

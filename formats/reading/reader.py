@@ -193,12 +193,12 @@ class Reader:
         looked_for = marks(strings)
         while True:
             match = looked_for.found.search(self._window, self.at - self._base)
-            if match:
+            held = 0
+            if not self.ended and (match is None or len(self._window) - match.start() < looked_for.longest):
+                held = looked_for.unfinished(self._window[self.at - self._base :][-looked_for.longest :])
+            if match and len(self._window) - held >= match.start():  # else one that began earlier may be coming
                 self._pass(kind, self._base + match.start())
                 return (yield from self.sees(strings))
-            held = (
-                0 if self.ended else looked_for.unfinished(self._window[self.at - self._base :][-looked_for.longest :])
-            )
             self._pass(kind, self.size - held)
             if self.ended:
                 return None
