@@ -52,9 +52,12 @@ class Marks:
     found: re.Pattern[str]
     beginnings: frozenset[str]
     longest: int
+    first: frozenset[str]  # the characters that marks begin with
 
     def unfinished(self, text: str) -> int:
         """How many of the last characters could still become a mark."""
+        if self.first.isdisjoint(text[1 - self.longest :] if self.longest > 1 else ""):
+            return 0
         for size in range(min(self.longest - 1, len(text)), 0, -1):
             if text[-size:] in self.beginnings:
                 return size
@@ -68,6 +71,7 @@ def marks(strings: tuple[str, ...]) -> Marks:
         re.compile("|".join(map(re.escape, longest_first)) or r"(?!)"),
         frozenset(s[:size] for s in strings for size in range(1, len(s))),
         max(map(len, strings), default=0),
+        frozenset(s[0] for s in strings if s),
     )
 
 
@@ -133,6 +137,9 @@ class Reader:
 
     def past_space(self, start: int | None = None) -> Wait[int]:
         """Where the first character that is no white space stands, or the end of the output."""
+        position = self.at if start is None else start
+        if not self.peek(position, 1).isspace() and position < self.size:
+            return position
         return (yield from self.find(_NOT_SPACE, start))
 
     def find(self, character: re.Pattern[str], start: int | None = None, within: int | None = None) -> Wait[int]:

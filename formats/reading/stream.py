@@ -18,43 +18,34 @@ class Delta:
     calls: tuple[ParsedToolCall, ...] = ()
 
 
+_NOTHING = Delta()
+
+
 class _Shown:
     """One kind of text as it is shown: runs trimmed, joined by a line break, white space held until more text comes."""
 
-    def __init__(self, kind: SegmentKind) -> None:
-        self.kind = kind
-        self._until = 0  # characters of the output already looked at
-        self._held = ""  # white space that is shown only when text follows it in the same run
+    def __init__(self) -> None:
+        self._until = 0  # what was shown of the run ends here; between here and the next text is held white space
         self._in_run = False
         self._any = False
 
-    def new_text(self, reader: Reader, first_segment: int) -> str:
-        shown: list[str] = []
-        for segment in reader.segments[first_segment:]:
-            if segment.end <= self._until:
-                continue
-            text = ""
-            if segment.kind == self.kind:
-                text = self._add(reader.slice(max(segment.start, self._until), segment.end))
-            else:
-                self._held, self._in_run = "", False
-            self._until = segment.end
-            shown.append(text)
-        return "".join(shown)
-
-    def _add(self, text: str) -> str:
-        if not self._in_run:
-            text = text.lstrip()
-            if not text:
-                return ""
-            self._held = "\n" if self._any else ""
-            self._in_run = self._any = True
-        visible = text.rstrip()
-        if not visible:
-            self._held += text
+    def add(self, reader: Reader, start: int, end: int) -> str:
+        """What is shown of more text of the kind."""
+        text = reader.slice(start, end).rstrip()
+        if not text:
             return ""
-        shown, self._held = self._held + visible, text[len(visible) :]
-        return shown
+        end = start + len(text)
+        if self._in_run:
+            text = text if self._until == start else reader.slice(self._until, end)
+        else:
+            text = ("\n" if self._any else "") + text.lstrip()
+            self._in_run = self._any = True
+        self._until = end
+        return text
+
+    def other(self) -> None:
+        """Something else than text of the kind: the run is over."""
+        self._in_run = False
 
 
 class OutputStream:
@@ -72,8 +63,8 @@ class OutputStream:
     ) -> None:
         self._reader = Reader(tools, prompt_suffix)
         self._run = read(self._reader)
-        self._content, self._reasoning = _Shown("content"), _Shown("reasoning")
-        self._segments_seen = self._calls_seen = 0
+        self._shown: dict[SegmentKind, _Shown] = {"content": _Shown(), "reasoning": _Shown()}
+        self._until = self._segments_seen = self._calls_seen = 0
         self._advance()
 
     def feed(self, piece: str) -> Delta:
@@ -105,11 +96,19 @@ class OutputStream:
             self._reader.take("content", self._reader.size)
 
     def _delta(self) -> Delta:
-        first = max(0, self._segments_seen - 1)  # the last segment seen may have grown
-        delta = Delta(
-            self._content.new_text(self._reader, first),
-            self._reasoning.new_text(self._reader, first),
-            tuple(self._reader.calls[self._calls_seen :]),
-        )
-        self._segments_seen, self._calls_seen = len(self._reader.segments), len(self._reader.calls)
-        return delta
+        reader = self._reader
+        if len(reader.calls) == self._calls_seen and (not reader.segments or reader.segments[-1].end == self._until):
+            return _NOTHING
+        texts: dict[SegmentKind, str] = {"content": "", "reasoning": ""}
+        for segment in reader.segments[max(0, self._segments_seen - 1) :]:  # the last one seen may have grown
+            if segment.end <= self._until:
+                continue
+            for kind, shown in self._shown.items():
+                if kind == segment.kind:
+                    texts[kind] += shown.add(reader, max(segment.start, self._until), segment.end)
+                else:
+                    shown.other()
+            self._until = segment.end
+        calls = tuple(reader.calls[self._calls_seen :])
+        self._segments_seen, self._calls_seen = len(reader.segments), len(reader.calls)
+        return Delta(texts["content"], texts["reasoning"], calls)

@@ -41,16 +41,11 @@ def schema_errors(arguments: JsonObject, schema: JsonObject, budget: Budget | No
     regular expression or takes too long. Once the budget is spent, what was
     found until then is all.
     """
-    if not schema:
-        return ()
-    try:
-        validator = _validator(json.dumps(schema))
-    except (TypeError, ValueError, RecursionError):
-        return ()  # not JSON, so no schema
+    budget = budget or Budget()
+    validator = budget.validator(schema) if schema else None
     if validator is None:
         return ()
     found: list[jsonschema.ValidationError] = []
-    budget = budget or Budget()
     budget.start()
     token = _budget.set(budget)
     try:
@@ -123,6 +118,17 @@ class Budget:
         self.steps = MAX_STEPS
         self.seconds = MAX_SECONDS
         self._deadline = 0.0
+        self._validators: dict[int, tuple[JsonObject, Any]] = {}  # by the identity of the schema, which is kept
+
+    def validator(self, schema: JsonObject) -> Any:
+        """None for what is no schema."""
+        if id(schema) not in self._validators:
+            try:
+                validator = _validator(json.dumps(schema))
+            except (TypeError, ValueError, RecursionError):
+                validator = None  # it is not JSON
+            self._validators[id(schema)] = (schema, validator)
+        return self._validators[id(schema)][1]
 
     def start(self) -> None:
         self._deadline = time.monotonic() + self.seconds
