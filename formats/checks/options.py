@@ -12,30 +12,37 @@ from typing import Any
 
 from formats.checks.base import Check, Rendered, Result, Subject, assistant, passed, result, system, tool, user
 from formats.template import options_read
-from formats.types import Evidence
 
 VALUES: tuple[Any, ...] = (True, False, "low", "high", ["probe_kqz"], 1)
 
 
 def run(subject: Subject) -> Result:
-    names = sorted(set().union(*(options_read(text) for text in subject.templates.values())))
-    effect: list[str] = []
-    evidence: list[Evidence] = []
-    default = _chat(subject, {})
-    for name in names:
-        changed = next(
-            (r for value in VALUES if (r := _chat(subject, {name: value})).ok and r.prompt != default.prompt), None
-        )
-        if changed:
-            effect.append(name)
-            evidence.append(changed.evidence(f"with {name}"))
-    if not names:
+    found = effects(subject)
+    if not found:
         return passed("the template reads no option", outcome="none")
-    idle = [name for name in names if name not in effect]
+    effect = [name for name, values in found.items() if values]
+    evidence = [_chat(subject, {name: found[name][0]}).evidence(f"with {name}") for name in effect]
+    idle = [name for name in found if name not in effect]
     message = f"options with an effect: {', '.join(effect) or 'none'}" + (
         f"; read, but without effect here: {', '.join(idle)}" if idle else ""
     )
     return passed(message, *evidence, outcome=", ".join(effect) or "no effect")
+
+
+def effects(subject: Subject) -> dict[str, tuple[Any, ...]]:
+    """Each option that the templates read, with those of the tried values that change the prompt."""
+    names = sorted(set().union(*(options_read(text) for text in subject.templates.values())))
+    default = _chat(subject, {})
+    return {
+        name: tuple(v for v in VALUES if (r := _chat(subject, {name: v})).ok and r.prompt != default.prompt)
+        for name in names
+    }
+
+
+def is_switch(subject: Subject, name: str) -> bool:
+    """Whether an option only asks if it is true: any text then does what `true` does."""
+    on, word, other = (_chat(subject, {name: value}).prompt for value in (True, "low", "high"))
+    return on == word == other
 
 
 def _chat(subject: Subject, options: dict[str, Any]) -> Rendered:

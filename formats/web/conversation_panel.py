@@ -11,6 +11,7 @@ from formats.web import components, editors
 from formats.web.components import asset
 from formats.web.editing import Editing
 from formats.web.handlers import MOST_MODELS, Workbench, editor_texts, reason
+from formats.web.template_options import TemplateOptions
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def build(workbench: Workbench, editing: Editing) -> tuple[Inputs, SamplePicker,
         add = gr.Checkbox(adds, label="add_generation_prompt", elem_id="add-generation-prompt")
         today = gr.Textbox(label="Date", elem_id="date", max_lines=1, max_length=40, placeholder="YYYY-MM-DD, or today")
     components.problem_slot("today")
-    with gr.Accordion("More template options", open=False, elem_id="more-options"):
+    with gr.Accordion("More template options", open=False, elem_id="more-options") as more:
         with gr.Row():
             go_on = gr.Dropdown(
                 ["false", "true", "reasoning_content"],
@@ -84,6 +85,7 @@ def build(workbench: Workbench, editing: Editing) -> tuple[Inputs, SamplePicker,
                 allow_custom_value=True,
                 elem_id="chat-template",
             )
+        typed = editors.template_options()
         kwargs = _editor(
             "kwargs", kwargs_text, lines=2, label='template options (kwargs), such as {"enable_thinking": false}'
         )
@@ -96,6 +98,7 @@ def build(workbench: Workbench, editing: Editing) -> tuple[Inputs, SamplePicker,
     earlier = gr.JSON([], visible=False)
     inputs = Inputs(messages, tools, add, go_on, name, documents, kwargs, today, picker)
     editors.wire_review(editing, review, inputs.conversation())
+    editors.wire_options(TemplateOptions(workbench), typed, more, kwargs, picker)
     editors.wire_takeaway(editing, takeaway, inputs.all())
     return inputs, SamplePicker(sample, about, back, earlier), paste
 

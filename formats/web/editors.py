@@ -9,6 +9,7 @@ import gradio as gr
 from formats import samples
 from formats.web.components import asset, served
 from formats.web.editing import EXPORT_NAMES, Editing
+from formats.web.template_options import TemplateOptions
 
 # Both run in the browser alone.
 LOCAL: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
@@ -94,3 +95,29 @@ def takeaway() -> gr.HTML:
 
 def wire_takeaway(editing: Editing, shown: gr.HTML, inputs: list[Any]) -> None:
     shown.input(editing.take_away, [shown, *inputs], shown, trigger_mode="always_last", **LOCAL)
+
+
+def wire_draft(page: gr.Blocks, kept: list[Any], sample: Any, reason: Any) -> Any:
+    """What is typed is kept in the visitor's browser; the event that says that a draft is back, if there was one."""
+    edits = [box.change if isinstance(box, gr.Textbox | gr.Code) else box.input for box in kept]
+    gr.on(edits, None, kept, None, js="(...values) => window.lab.keep?.(values)", trigger_mode="multiple", **LOCAL)
+    return page.load(None, kept, [sample, reason, *kept], js=asset("draft.js"))
+
+
+def template_options() -> gr.HTML:
+    """Typed controls of the template options; "input" writes the JSON of kwargs, "tick" asks for the options again."""
+    return gr.HTML(
+        html_template=asset("options.html"),
+        js_on_load=asset("editors.js") + asset("options.js"),
+        apply_default_css=False,
+        elem_id="template-options",
+    )
+
+
+def wire_options(options: TemplateOptions, shown: gr.HTML, opened: gr.Accordion, kwargs: gr.Code, models: Any) -> None:
+    """The options follow the models; their controls and the JSON editor write one text."""
+    shown.input(None, [shown, kwargs], kwargs, js="(value, text) => value?.kwargs ?? text", **LOCAL)
+    gr.on([kwargs.change, opened.expand], None, kwargs, None, js="text => window.lab.kwargs(text)", **LOCAL)
+    asked = {"js": "(models, number) => [models, ++window.lab.number]", "trigger_mode": "always_last"}
+    events = [opened.expand, models.change, models.input, shown.tick]
+    gr.on(events, options.read, [models, gr.Number(0, visible=False)], shown, **asked, **LOCAL)

@@ -14,6 +14,7 @@ from formats.web import (
     editors,
     leaderboard_tab,
     live_tab,
+    plain_tab,
     read_tab,
     scores_tab,
 )
@@ -22,6 +23,7 @@ from formats.web.conversation_panel import Inputs, SamplePicker
 from formats.web.editing import Editing
 from formats.web.handlers import Workbench
 from formats.web.live import Live
+from formats.web.plain import PlainTools
 from formats.web.ranking import Ranking
 from formats.web.read_tab import ReadInputs
 from formats.web.reading import Reading
@@ -49,6 +51,7 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
                 read = read_tab.build(reading)
                 scores = scores_tab.build(scoring)
                 leaderboard_tab.build(Ranking())
+                plain = plain_tab.build()
                 live = Live(workbench)
                 live_parts = live_tab.build(
                     live, list(workbench.opening), sorted({s.format for s in reading.samples.values()})
@@ -56,6 +59,7 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
         _wire(page, workbench, inputs, picker, answer)
         _wire_reading(workbench, reading, inputs, answer, *read)
         _wire_scores(scoring, inputs, *scores)
+        plain_tab.wire(PlainTools(workbench), *plain, inputs.all())
         taken = editors.wire_paste(editing, paste, inputs.conversation(), picker.earlier, picker.back, read[1].output)
         taken.then(workbench.compare, [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
         _wire_sharing(workbench, inputs, answer, read[1], share)
@@ -82,6 +86,7 @@ def _wire(page: gr.Blocks, workbench: Workbench, inputs: Inputs, picker: SampleP
     for event in (picked, went_back):
         ask_after(event)
         event.then(lambda rows: gr.Button(visible=bool(rows)), picker.earlier, picker.back, **INSTANT)
+    ask_after(editors.wire_draft(page, [*inputs.conversation(), inputs.models], picker.sample, picker.reason))
     # A link may have brought its own date already: it stays.
     ask_after(page.load(None, inputs.today, inputs.today, js="(date) => date || window.lab.today()"))
 

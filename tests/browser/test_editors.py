@@ -146,7 +146,7 @@ def test_two_thousand_characters_are_typed_fast_and_none_is_lost(page):
     words = "".join(f"{number} ships sail 'by', " for number in range(200))[:2000]
     content = cards(page).nth(1).get_by_label("Content", exact=True)
     content.fill("")
-    content.press_sequentially(words)
+    content.press_sequentially(words, timeout=120_000)
     assert content.input_value() == words
     wait_for_prompt(page, "qwen3", words)
     assert value(page, "messages")[1]["content"] == words
@@ -221,3 +221,84 @@ def test_two_hundred_messages_stay_usable(page):
     page.keyboard.type("The two hundredth")
     wait_for_prompt(page, "qwen3", "The two hundredth")
     assert len(value(page, "messages")) == 200
+
+
+def test_a_draft_survives_a_reload_and_stays_in_the_browser(page):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    cards(page).nth(1).get_by_label("Content", exact=True).fill("Kept over the reload?")
+    page.get_by_role("button", name="Remove Grok 2").click()
+    wait_for_prompt(page, "qwen3", "Kept over the reload?")
+    assert page.evaluate("localStorage.getItem('lab.draft')").count("Kept over the reload?") == 1
+    assert not [url for url in asked if "draft" in url]
+    page.reload()
+    wait_for_prompt(page, "qwen3", "Kept over the reload?")
+    assert value(page, "messages")[1]["content"] == "Kept over the reload?"
+    assert "kept in this browser" in page.locator("#sample-reason").inner_text()
+    page.wait_for_function("document.querySelectorAll('article.card').length === 8")
+
+
+def test_a_fix_shows_what_it_changes_before_it_does_and_can_be_undone(page):
+    call = {"id": "call00001", "type": "function", "function": {"name": "get_current_temperature", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call00001", "content": "22 degrees"},
+    ]
+    page.evaluate("text => window.lab.editors.messages.replace(text)", json.dumps(messages))
+    warning = page.locator("[data-warnings=messages] li")
+    warning.wait_for()
+    assert warning.locator("code").inner_text() == "messages[2].content"
+    page.get_by_role("button", name="Arguments as objects").click()
+    removed = page.locator("#review .diff .removed")
+    removed.wait_for()
+    assert '"arguments": "{}"' in removed.inner_text()
+    assert value(page, "messages") == messages
+    page.get_by_role("button", name="Apply", exact=True).click()
+    assert value(page, "messages")[1]["tool_calls"][0]["function"]["arguments"] == {}
+    page.locator("#messages-cards [data-action=undo]").click()
+    assert value(page, "messages") == messages
+
+
+OLLAMA = {
+    "model": "qwen3",
+    "created_at": "2026-11-30T10:00:00Z",
+    "message": {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"function": {"name": "simple_code", "arguments": {"code": "1"}}}],
+    },
+    "done": True,
+    "total_duration": 5191566416,
+    "eval_count": 298,
+}
+
+
+def test_anything_is_pasted_and_says_what_it_was_taken_for(page):
+    page.get_by_role("button", name="Paste anything").click()
+    area = page.get_by_label("What you have")
+    area.fill(json.dumps(OLLAMA))
+    page.get_by_role("button", name="Load", exact=True).click()
+    taken = page.locator("#paste [data-slot=answer]")
+    page.wait_for_function("document.querySelector('#paste [data-slot=answer]').innerText.includes('Ollama')")
+    assert "total_duration" in taken.inner_text()
+    page.wait_for_function("window.lab.editors.messages.text().includes('simple_code')")
+    page.get_by_role("button", name="Sample: two Python functions").click()
+    page.get_by_role("button", name="Load", exact=True).click()
+    page.wait_for_function("window.lab.editors.tools.items.length === 2")
+    assert value(page, "tools")[1]["function"]["name"] == "get_current_wind_speed"
+    area.fill("def f(x):\n    return <b>")
+    page.get_by_role("button", name="Load", exact=True).click()
+    page.locator("#paste .problem").wait_for()
+    page.get_by_role("button", name="Back to what I typed before").click()
+    page.wait_for_function("window.lab.editors.messages.text().includes('simple_code')")
+
+
+def test_a_conversation_is_taken_away_in_another_shape(page):
+    page.get_by_role("button", name="Take away").click()
+    page.get_by_label("Take away as").select_option("transformers")
+    page.get_by_label("For the model").focus()
+    page.get_by_label("For the model").select_option("qwen3")
+    page.wait_for_function("document.querySelector('#takeaway pre').textContent.includes('Qwen/Qwen3-8B')")
+    cards(page).nth(1).get_by_label("Content", exact=True).fill("Changed since")
+    page.wait_for_function("document.querySelector('#takeaway pre').textContent.includes('Changed since')")

@@ -217,6 +217,8 @@ function editor(name, { card, blank, singular, changed = () => {} }) {
       if (next !== null && !(Array.isArray(next) && next.every(isObject))) throw new Error("no list");
       note.hidden = true;
     } catch {
+      if (note.hidden) past.push(items); // undo goes back to the last list
+      undo.disabled = false;
       note.hidden = false;
       list.hidden = true;
       return;

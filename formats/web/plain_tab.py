@@ -1,0 +1,29 @@
+"""The tab "Tools as text": native calling, ReAct and JSON side by side for one model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from formats.web.components import asset
+from formats.web.plain import PlainTools
+
+LISTENER: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+
+
+def build() -> tuple[gr.Tab, gr.HTML]:
+    """The tab, and the component that shows what `PlainTools.show` returns and asks anew ("input")."""
+    with gr.Tab("Tools as text", id="plain") as tab:
+        shown = gr.HTML(
+            html_template=asset("plain.html"), js_on_load=asset("plain.js"), apply_default_css=False, elem_id="plain"
+        )
+    return tab, shown
+
+
+def wire(plain: PlainTools, tab: gr.Tab, shown: gr.HTML, inputs: list[Any]) -> None:
+    """Made when the tab is opened, and while it is open on every edit."""
+    model = gr.Textbox("", visible=False)
+    question = [model, *inputs, gr.Number(0, visible=False)]
+    js = "(model, ...values) => window.lab.ask([window.lab.plain ?? '', ...values], 'plain')"
+    gr.on([tab.select, shown.input], plain.show, question, shown, js=js, trigger_mode="always_last", **LISTENER)
