@@ -372,6 +372,7 @@ GOOD, AND = '{"name": "g", "arguments": {}}', ("g", {}, None)
         (f'[{{"name": "f", "arguments": {{"a": "say "x""}}}}, {GOOD}]', [("f", None, "invalid_json"), AND]),
         (f'[{GOOD}, {{"name": "f", "argu', [AND, ("f", None, "unclosed")]),
         (f'[{GOOD}, "f"]', [AND, (None, None, "malformed")]),
+        (f"[[{GOOD}], {GOOD}]", [("g", {}, "malformed"), AND]),
         ("[", [(None, None, "unclosed")]),
         (GOOD, [("g", {}, "malformed")]),
         ("[1] shows why", []),

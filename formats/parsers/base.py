@@ -284,16 +284,22 @@ def call_list(
     first = yield from reader.past_space(start + 1)
     if (yield from reader.ahead(1, first)) not in ("{", "[", "]", ""):
         return False
-    reader.take("markup", first if first < reader.size else start)
+    if first == reader.size:
+        reader.take("markup", start)
+        call((yield from json_payload(reader, ends)), None)
+        return True
+    reader.take("markup", first)
     next_calls = tuple(f'{{"{key}"' for key in name_keys)
-    while (mark := (yield from reader.ahead(1))) and mark != "]" and not (yield from reader.sees(ends)):
-        if mark != "," and (yield from cut_off(reader, ends, reader.at)):
-            break
-        if mark != ",":
-            call((yield from json_payload(reader, ends + next_calls, between=(",", "]"), outer=1)), problem)
-        reader.take("markup", (yield from reader.past_space(reader.at + (mark == ","))))
-    if mark == "]":
-        reader.take("markup", reader.at + 1)
+    depth = 1
+    while depth and (mark := (yield from reader.ahead(1))) and not (yield from reader.sees(ends)):
+        if mark in ("[", "]", ","):
+            depth += (mark == "[") - (mark == "]")
+            reader.take("markup", reader.at + 1)
+        else:
+            payload = yield from json_payload(reader, ends + next_calls, between=(",", "]"), outer=depth)
+            call(payload, CallProblem.MALFORMED if depth > 1 else problem)  # in a list in the list
+        if depth:
+            reader.take("markup", (yield from reader.past_space()))
     return True
 
 

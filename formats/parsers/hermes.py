@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from formats.parsers.base import Handler, OutputFormat, call_list, json_payload, named_call, read_turn
+from formats.parsers.base import Handler, OutputFormat, call_list, first_problem, json_payload, named_call, read_turn
 from formats.reading.frames import frame_end, take_closer
 from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
@@ -42,11 +42,12 @@ def openers(stops: tuple[str, ...]) -> Mapping[str, Handler]:
 
 def _objects(reader: Reader, ends: tuple[str, ...], stops: tuple[str, ...]) -> Wait[None]:
     """The object, and any that stand with it in one pair of tags: those lack tags of their own."""
-    opens = "{"
+    opens, missing = "{", None  # the opening tag of all but the first
     while opens == "{":
         payload = yield from json_payload(reader, ends)
         problem, end, closed = yield from frame_end(reader, (CLOSE,), stops)
-        named_call(reader, replace(payload, end=end), problem=problem)
+        named_call(reader, replace(payload, end=end), problem=first_problem(problem, missing))
+        missing = CallProblem.MALFORMED
         behind = yield from reader.past_space()
         opens = yield from reader.ahead(1, behind)
         reader.take("markup", behind if opens == "{" else closed)
