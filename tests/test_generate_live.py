@@ -10,18 +10,18 @@ import time
 from pathlib import Path
 
 import pytest
+from hub_server import HubServer
 from live_model import gguf, llama_server, needed, unquantised
 
-from formats import sources
+from formats import hub, sources
 from formats.conversation import from_json
 from formats.errors import FormatsError
-from formats.generate import probe, tools
+from formats.generate import probe, tools, weights
 from formats.generate.base import Chunk, End, Sampling, Stop
 from formats.generate.engine import Engine
 from formats.generate.loop import Round, Setup, converse
 from formats.generate.run import Output, Piece
 from formats.generate.server import Server
-from formats.generate.weights import unpacked
 from formats.sandbox import Sandbox
 
 pytestmark = pytest.mark.live
@@ -40,7 +40,7 @@ def chat(text):
 @pytest.fixture(scope="module")
 def folder():
     needed("torch", "accelerate", "gguf")
-    return unpacked(gguf(), lambda words: None)
+    return weights.unpacked(gguf(), lambda words: None)
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +226,47 @@ def test_the_probe_set_is_reproducible_and_keeps_every_raw_output(engine, setup,
     assert all(item["raw"] and item["tokens"] and item["prompt_tokens"] for item in first["items"])
     for row in first["rows"]:
         assert 1 == row["prompts"] >= row["parsed"] >= row["valid"] >= row["right_tool"] >= row["right_arguments"]
+
+
+@pytest.fixture
+def tiny(folder, tmp_path):
+    """The files of a model of random numbers, small enough to be sent about."""
+    import transformers
+
+    made = tmp_path / "tiny"
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.LlamaConfig(vocab_size=49152, max_position_embeddings=64, **sizes)
+    transformers.LlamaForCausalLM(config).save_pretrained(made)
+    for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
+        (made / name).write_bytes((folder / name).read_bytes())
+    return {path.name: path.read_bytes() for path in made.iterdir()}
+
+
+def test_a_model_comes_from_the_hub_unless_it_is_too_large(tiny, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    for name in ("HF_HUB_OFFLINE", "HF_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    said = []
+    with HubServer() as hub_server:
+        monkeypatch.setenv("HF_ENDPOINT", hub_server.url)
+        hub.forget()
+        repository = hub_server.add("org/tiny", {**tiny, "model.bin": b"never asked for", "run.py": b"nor this"})
+        engine = Engine({"LIVE_MODEL": "org/tiny"})
+        *news, backend = engine.ready(Stop())
+        said = [loading.words for loading in news]
+        assert not hub_server.asked("model.bin") and not hub_server.asked("run.py")
+        assert backend.window == 64 and written(backend, chat("Hi"), max_tokens=4)[1].tokens == 4
+        repository.claimed_sizes["model.safetensors"] = 5 * 1024**3
+        before = len(hub_server.requests)
+        with pytest.raises(FormatsError, match=r"5\.0 GB of weights, and up to 4 GB") as raised:
+            weights.find("org/tiny", said.append)
+        assert raised.value.kind == "too_large"
+        assert all("safetensors" not in path for _, path, _ in hub_server.requests[before:])
+        with pytest.raises(FormatsError) as raised:
+            weights.find("org/no-such-model", said.append)
+        assert raised.value.kind == "not_found"
+    hub.forget()
+    assert any(words.startswith("Fetching") and "of org/tiny" in words for words in said)
 
 
 def command(*arguments, memory=None, **environment):

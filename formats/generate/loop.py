@@ -208,7 +208,8 @@ def prepare(conversation: Conversation, setup: Setup) -> Prepared:
     notes = list(_notes(conversation, detection, setup))
     if output_format is None:
         output_format = "plain"
-        notes.append("The template teaches no format for calls: the output is read as plain JSON.")
+        if conversation.tools:
+            notes.append("The template teaches no format for calls: the output is read as plain JSON.")
     if output_format not in FORMATS:
         raise FormatsError(f"no format is called {output_format[:80]!r}; there are {', '.join(FORMATS)}", "bad_input")
     reading = Reading(
@@ -260,7 +261,7 @@ def _begun(conversation: Conversation, prompt: str) -> str:
 
 def _notes(conversation: Conversation, detection: Detection, setup: Setup) -> Iterator[str]:
     if conversation.tools and setup.style == styles.NATIVE and detection.written is None:
-        yield "This template shows no tools to the model: choose ReAct or JSON in the system turn to tell it of them."
+        yield "This template shows no tools to the model: ReAct or JSON in system tell it of them."
     if not conversation.add_generation_prompt and not conversation.continue_final_message:
         yield "add_generation_prompt is off: the prompt opens no turn for the model, and is sent as it is."
 

@@ -103,6 +103,8 @@ def _fetched(name: str, report: Report) -> Path:
         for number, (file, size) in enumerate(sizes.items(), start=1):
             report(f"Fetching {file} of {repo}, {size / 1e6:.0f} MB ({number} of {len(sizes)})")
             folder = Path(api.hf_hub_download(info.id, file, revision=info.sha, cache_dir=client.cache_folder())).parent
+    except GenerationError:
+        raise
     except Exception as error:
         raise client.worded(error, repo, revision or None) from error
     assert folder is not None
