@@ -14,7 +14,7 @@ from typing import Any
 from formats.reading.calls import MISSING, find_schema
 from formats.reading.frames import near
 from formats.reading.reader import Reader, Wait
-from formats.reading.typed import ToolSchema, typed_value
+from formats.reading.typed import ToolSchema, Typed, typed_value
 from formats.types import CallProblem, JsonObject
 
 
@@ -24,6 +24,7 @@ class Label:
 
     text: str | None  # None where the output ends in it, or nothing can be made of it
     whole: bool = True
+    types: frozenset[str] | None = None  # of the argument's value, where its tag states them; else the schema does
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Tags:
     starts_call: Callable[[Reader], Wait[bool]]  # is a whole call at the cursor, where the first of `call` stands?
     stops: tuple[str, ...]
     padded: bool = False  # values stand on lines of their own
+    unwrap: Callable[[str], Typed | None] = lambda text: None  # a value that is marked as text, without its marks
 
 
 @dataclass(slots=True)
@@ -145,7 +147,8 @@ def _argument(reader: Reader, tags: Tags, schema: ToolSchema, body: Body, own_li
         return
     if not raw.whole:
         body.fault(CallProblem.MALFORMED, f"{key.text}: the closing tag was left out", readable=raw.certain)
-    typed = typed_value(raw.text, schema.types(key.text))
+    types = schema.types(key.text) if key.types is None else key.types
+    typed = tags.unwrap(raw.text) or typed_value(raw.text, types)
     body.values[key.text] = typed.value
     if typed.repair:
         body.fault(CallProblem.INVALID_JSON, f"{key.text}: {typed.repair}")
