@@ -12,7 +12,6 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -26,6 +25,7 @@ Render = Callable[[str, Conversation], str]  # (template text, conversation) -> 
 
 CALL: FunctionCall = {"name": "probe_call_kqz", "arguments": {"probe_key_kqz": "probe value kqz"}}
 CALL_ID = "kqz00call"  # nine letters and digits: the strictest rule that templates have for ids
+NAMED_ID = f"functions.{CALL['name']}:0"  # for Kimi's templates, which write the id alone: it holds the name
 TOOL: ToolDefinition = {
     "type": "function",
     "function": {
@@ -42,16 +42,6 @@ ASK: Message = {"role": "user", "content": "Hi"}
 DATE = datetime.date(2024, 7, 26)
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenCall:
-    """What a template writes for an assistant turn with one call."""
-
-    cuts: tuple[
-        tuple[str, str], ...
-    ]  # (text, the end of the prompt before it that a parser must know), the whole turn last
-    arguments_as: Literal["object", "text"]
-
-
 def detect(templates: Mapping[str, str], special_tokens: Mapping[str, str]) -> tuple[Detection, ...]:
     """Judge each of a model's templates, in their order. Templates are rendered in this process."""
 
@@ -63,41 +53,37 @@ def detect(templates: Mapping[str, str], special_tokens: Mapping[str, str]) -> t
 
 def detect_one(name: str, template: str, render: Render) -> Detection:
     """Judge one template; `render` decides where it runs."""
-    written, refusal = written_call(template, render)
-    if written is None:
-        return Detection(name, None, refusal=refusal)
-    best = min((rank for text, suffix in written.cuts for rank in _readings(text, suffix)), default=None)
-    if best is None:
-        return Detection(name, None, written.cuts[-1][0], written.arguments_as)
-    _, _, output_format, text, suffix = best
-    return Detection(name, output_format, text, written.arguments_as, suffix)
-
-
-def written_call(template: str, render: Render) -> tuple[WrittenCall | None, str | None]:
-    """What the template writes for the call, or None and the reason."""
-    refusal = None
-    arguments = CALL["arguments"]
-    ways: tuple[tuple[Literal["object", "text"], object], ...] = (
-        ("object", arguments),
-        ("text", json.dumps(arguments)),
-    )
-    for arguments_as, value in ways:
-        function = {"name": CALL["name"], "arguments": value}
-        turn = {
-            "role": "assistant",
-            "content": "",
-            "tool_calls": [{"id": CALL_ID, "type": "function", "function": function}],
-        }
+    refusal, unread = None, None
+    for arguments_as, value in _WAYS:
         try:
-            after = render(template, _conversation(ASK, turn))  # type: ignore[arg-type]  # a Message by shape
-            plain, opened = (render(template, _conversation(ASK, generation=g)) for g in (False, True))
+            cuts = _written_call(template, render, value)
         except FormatsError as error:
             refusal = refusal or error.message
             continue
-        cuts = cut_turn(after, plain, opened)
-        if all(CALL["name"] in text for text, _ in cuts):
-            return WrittenCall(cuts, arguments_as), None
-    return None, refusal
+        if not all(CALL["name"] in text for text, _ in cuts):
+            continue
+        best = min((rank for text, suffix in cuts for rank in _readings(text, suffix)), default=None)
+        if best is not None:
+            _, _, output_format, text, suffix = best
+            return Detection(name, output_format, text, arguments_as, suffix)
+        unread = unread or Detection(name, None, cuts[-1][0], arguments_as)
+    return unread or Detection(name, None, refusal=refusal)
+
+
+_WAYS: tuple[tuple[Literal["object", "text"], object], ...] = (
+    ("object", CALL["arguments"]),
+    ("text", json.dumps(CALL["arguments"])),
+)
+
+
+def _written_call(template: str, render: Render, arguments: object) -> tuple[tuple[str, str], tuple[str, str]]:
+    """What the template writes for an assistant turn with one call. Raises FormatsError where it is refused."""
+    function = {"name": CALL["name"], "arguments": arguments}
+    call = {"id": CALL_ID, "type": "function", "function": function}
+    turn = {"role": "assistant", "content": "", "tool_calls": [call]}
+    after = render(template, _conversation(ASK, turn))  # type: ignore[arg-type]  # a Message by shape
+    plain, opened = (render(template, _conversation(ASK, generation=g)) for g in (False, True))
+    return cut_turn(after, plain, opened)
 
 
 def cut_turn(after: str, plain: str, opened: str) -> tuple[tuple[str, str], tuple[str, str]]:

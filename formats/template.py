@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 
 import jinja2
 import jinja2.meta
+import jinja2.nodes
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 from transformers.utils import chat_template_utils
@@ -112,14 +113,27 @@ _GENERATION_TAG = re.compile(r"\{%[-+]?\s*(?:end)?generation\s*[-+]?%\}")  # tra
 def options_read(template: str) -> frozenset[str]:
     """The template options: names that the code reads and nobody else gives (enable_thinking, builtin_tools, ...).
 
-    A name that is set on one branch only counts as set. Empty for a template with a syntax error.
+    A name that the template sets before it reads it is its own. Empty for a template with a syntax error.
     """
     environment = jinja2.Environment(extensions=["jinja2.ext.loopcontrols"])
     try:
         tree = environment.parse(_GENERATION_TAG.sub("", template))
     except (jinja2.TemplateSyntaxError, RecursionError):
         return frozenset()
-    return frozenset(jinja2.meta.find_undeclared_variables(tree)) - _ALWAYS_GIVEN
+    first: dict[str, str] = {}
+    for name in _names(tree):
+        first.setdefault(name.name, name.ctx)
+    own = {name for name, way in first.items() if way == "store"}
+    return frozenset(jinja2.meta.find_undeclared_variables(tree)) - _ALWAYS_GIVEN - own
+
+
+def _names(node: jinja2.nodes.Node) -> Iterator[jinja2.nodes.Name]:
+    """Every name in the order in which it is read or set: a value before the name that it is given to."""
+    if isinstance(node, jinja2.nodes.Name):
+        yield node
+    children = list(node.iter_child_nodes())
+    for child in reversed(children) if isinstance(node, jinja2.nodes.Assign) else children:
+        yield from _names(child)
 
 
 @lru_cache(maxsize=1024)

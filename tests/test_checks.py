@@ -269,6 +269,56 @@ FAULTS = {
     ),
     "text trimmed": ("text_verbatim", edit(("{{ content }}{% elif", "{{ content | trim }}{% elif"))),
     "text escaped": ("text_verbatim", edit(("{{ content }}{% elif", "{{ content | e }}{% elif"))),
+    "clock read without a system turn": (
+        "clock",
+        edit(
+            (
+                "{%- for message in messages %}",
+                "{%- if messages[0].role != 'system' %}{{ '<|im_start|>system\\nIt is the ' ~ strftime_now('%d') ~ '.<|im_end|>\\n' }}{% endif %}{%- for message in messages %}",
+            )
+        ),
+    ),
+    "date in a default system prompt": (
+        "added_dates",
+        edit(
+            (
+                "{%- for message in messages %}",
+                "{%- if messages[0].role != 'system' %}{{ '<|im_start|>system\\nToday: July 26, 2024<|im_end|>\\n' }}{% endif %}{%- for message in messages %}",
+            )
+        ),
+    ),
+    "a default system prompt that tells a date": (
+        "added_system",
+        edit(
+            (
+                "{%- for message in messages %}",
+                "{%- if messages[0].role != 'system' %}{{ '<|im_start|>system\\nYou are a very helpful assistant. Your knowledge ends in June 2024. Be kind.<|im_end|>\\n' }}{% endif %}{%- for message in messages %}",
+            )
+        ),
+    ),
+    "developer as user": (
+        "developer_role",
+        edit((ROLE, ROLE.replace("message.role +", "message.role.replace('developer', 'user') +"))),
+    ),
+    "late system as user": (
+        "late_system",
+        edit((ROLE, ROLE.replace("message.role +", "('user' if loop.index0 else message.role) +"))),
+    ),
+    "a user's string dropped": (
+        "text_verbatim",
+        edit((CONTENT, CONTENT.replace("{{ content }}", "{{ '' if content.strip().startswith('kqz') else content }}"))),
+    ),
+    "text beside a call as reasoning": (
+        "text_beside_call",
+        edit(
+            (
+                ROLE,
+                "{%- if message.tool_calls and message.content %}{{- '<|im_start|>assistant\\n<think>' + message.content + '</think>' }}{% else %}"
+                + ROLE
+                + "{% endif %}",
+            )
+        ),
+    ),
     "calls nobody reads": (
         "call_read",
         edit(
@@ -295,6 +345,39 @@ def test_a_fault_is_caught_and_its_twin_is_not(good, check, template):
     assert good[check].status in (Status.PASS, Status.SKIP), good[check].message
     if check not in ("options_typed",):
         assert good[check].status is Status.PASS, good[check].message
+
+
+SECTIONS = (("<|im_start|>", "((("), ("<|im_end|>", ")))"))  # turns marked by nothing that is a control token elsewhere
+
+
+def test_turns_are_told_apart_by_what_the_template_itself_writes():
+    found = findings(edit(*SECTIONS), special=())
+    for check in ("tools_beside_text", "history_result", "system_role"):
+        assert found[check].status is Status.PASS, found[check].message
+    assert found["tools_place"].outcome == "a block of their own"
+
+
+def test_a_header_that_two_roles_share_in_part_is_no_users_turn():
+    """Only the whole mark of a user's turn makes a result the user's; the same token behind another role does not."""
+    template = edit(("'<|im_start|>' + message.role + '\\n'", "'<|role|>' + message.role + '<|sep|>'"))
+    template = template.replace("'<|im_start|>tool\\n'", "'<|role|>ipython<|sep|>'")
+    assert findings(template)["history_result"].status is Status.PASS
+
+
+def test_a_marker_that_the_format_does_not_know_is_a_marker():
+    template = edit(
+        ('\'<tool_call>\\n{"name"', '\'@@CALL@@\\n{"name"'),
+        ("}\\n</tool_call>' }}\n{%- endfor", "}\\n@@END@@' }}\n{%- endfor"),
+    )
+    found = findings(template)["calls_delimited"]
+    assert found.status is Status.PASS and "@@CALL@@" in found.message, found.message
+
+
+def test_names_that_a_template_sets_for_itself_are_no_options():
+    template = (
+        "{%- if messages %}{% set rest = messages %}{% else %}{% set rest = [] %}{% endif %}{{ rest | length }}" + GOOD
+    )
+    assert findings(template)["options"].outcome == "none"
 
 
 def test_control_tokens_in_user_text_are_told_by_ids():

@@ -13,10 +13,9 @@ import re
 from formats.checks.base import Check, Result, Subject, failed, passed, system, tool, user
 
 MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
-DATED_LINE = re.compile(
-    rf"^.*?(?:\b\d{{4}}-\d{{2}}(?:-\d{{2}})?\b|\b\d{{1,2}} {MONTH}\.? \d{{4}}|\b{MONTH}\.?(?: \d{{1,2}},)? \d{{4}}).*$",
-    re.MULTILINE,
-)
+ISO, DAY_FIRST = r"\b\d{4}-\d{2}(?:-\d{2})?\b", rf"\b\d{{1,2}} {MONTH}\.? \d{{4}}"
+MONTH_FIRST = rf"\b{MONTH}\.?(?: ?\d{{1,2}},)? \d{{4}}"
+DATED_LINE = re.compile(rf"^.*?(?:{ISO}|{DAY_FIRST}|{MONTH_FIRST}).*$", re.MULTILINE)
 
 
 def run(subject: Subject) -> Result:
@@ -27,6 +26,11 @@ def run(subject: Subject) -> Result:
     if found:
         proof = rendered.at("system, user and a tool", *found.span())
         return failed("added", f"the template writes a date of its own: “{found.group().strip()[:80]}”", proof)
+    alone = subject.render(user())
+    found = DATED_LINE.search(alone.prompt)
+    if found:
+        message = f"where a chat has no system turn, the template writes a date: “{found.group().strip()[:80]}”"
+        return failed("added by default", message, alone.at("a user turn alone", *found.span()), credit=0.5)
     return passed(
         "no date is written that nobody asked for",
         rendered.evidence("system, user and a tool"),

@@ -2,7 +2,7 @@
 
 "Environment: ipython" or "Reasoning: medium" tell the model of a world that the
 caller may not have: a Python shell, a mode. Looked for are lines of the shape
-"Label: value" in what is neither the messages' text, nor the tools', nor the words
+"Label: value", of one to three words, in what is neither the messages' text, nor the tools', nor the words
 that tell how to call them.
 """
 
@@ -14,9 +14,9 @@ from formats.attribution import blocks
 from formats.checks.added_dates import DATED_LINE
 from formats.checks.base import Check, Result, Subject, failed, passed, system, tool, user
 
-LABEL_LINE = re.compile(
-    r"""^[A-Z][A-Za-z]{2,20}(?: [A-Za-z]{2,20}){0,2}: ?[A-Za-z0-9][^\n{}<>"]{0,40}$""", re.MULTILINE
-)
+LABEL = r"[A-Z][A-Za-z]{2,20}(?: [A-Za-z]{2,20}){0,2}"
+VALUE = r"""(?!(?:system|user|assistant|tool)$)[A-Za-z0-9][^\s{}<>"]*(?: [^\s{}<>"]+){0,2}"""  # not who speaks
+LABEL_LINE = re.compile(rf"^{LABEL}: ?{VALUE}$", re.MULTILINE)
 
 
 def run(subject: Subject) -> Result:

@@ -14,6 +14,7 @@ from formats.checks.added_dates import DATED_LINE
 from formats.checks.added_environment import LABEL_LINE
 from formats.checks.base import Check, Rendered, Result, Subject, failed, passed, system, user
 
+DATE_LENGTH = 60  # characters of a line that tells a date, at most
 WORDS = re.compile(r"(?:[^\W\d_]+[ ,.;:!?'-]+){3,}[^\W\d_]{2,}")
 
 
@@ -34,10 +35,17 @@ def _sentence(rendered: Rendered) -> tuple[int, int] | None:
     """The first stretch of prose that is not the probe's, nor a line that other checks speak of."""
     for start, end in blocks(rendered.prompt):
         for found in WORDS.finditer(rendered.prompt, start, end):
-            line = rendered.prompt[rendered.prompt.rfind("\n", 0, found.start()) + 1 : found.end() + 8]
-            if "kqz" not in line and not DATED_LINE.search(line) and not LABEL_LINE.search(line):
-                return found.span()
+            first = max(start, rendered.prompt.rfind("\n", 0, found.start()) + 1)
+            last = rendered.prompt.find("\n", found.end(), end)
+            line = rendered.prompt[first : end if last < 0 else last]
+            if "kqz" not in line and not _dated(line) and not LABEL_LINE.search(line):
+                return first, first + len(line)
     return None
+
+
+def _dated(line: str) -> bool:
+    """Is a date all that the line tells?"""
+    return len(line) < DATE_LENGTH and DATED_LINE.search(line) is not None
 
 
 CHECK = Check(

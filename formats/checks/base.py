@@ -207,8 +207,9 @@ def format_words(subject: Subject) -> tuple[str, ...]:
     written = subject.detection.written or ""
     if subject.format is None:
         return ()
-    delimiters = tuple(m for m in subject.format.markers if len(m) > 3 and m in written)
-    return delimiters if call_marker(subject) else ('"parameters"', '"arguments"', "[func_name")
+    opener = call_marker(subject)
+    delimiters = tuple(dict.fromkeys([m for m in subject.format.markers if len(m) > 3 and m in written] + [opener]))
+    return delimiters if opener else ('"parameters"', '"arguments"', "[func_name")
 
 
 def added_by_tools(subject: Subject) -> str:
@@ -239,7 +240,21 @@ def call_marker(subject: Subject) -> str:
         at = before.rfind(marker)
         if at >= 0 and not CLOSING.search(marker) and not _closed(before[at + len(marker) :], output_format):
             return marker
-    return ""
+    return _before_call(subject, before)
+
+
+def _before_call(subject: Subject, before: str) -> str:
+    """A marker that the format does not know: what the template writes before a call's JSON, and not before text."""
+    opened = _JSON_BEGINS.sub("", before, count=1)
+    said = subject.render(user(ASK["content"]), assistant(), tools=[tool()]).prompt.rpartition("Probe answer kqz.")[0]
+    shared = next(n for n in range(len(opened), -1, -1) if opened[:n] in said)
+    if opened[shared - 1 : shared] in ("<", "["):  # two markers may begin alike
+        shared -= 1
+    marker = opened[shared:].strip()
+    return marker if said and tells(marker) and not CLOSING.search(marker) else ""
+
+
+_JSON_BEGINS = re.compile(r"\s*(?:(?:\[\s*)*\{.*|\[\s*$)", re.DOTALL)
 
 
 def _closed(text: str, output_format: OutputFormat) -> bool:
@@ -249,14 +264,16 @@ def _closed(text: str, output_format: OutputFormat) -> bool:
 def read_turn_back(
     subject: Subject, turn: JsonObject, tools: Sequence[JsonObject] = ()
 ) -> tuple[ParsedOutput | None, Evidence]:
-    """An assistant turn as the template writes it, read by the format's own parser; None where it is refused."""
-    tools = tools or [tool()]
-    after = subject.render(user(), turn, tools=tools)
+    """An assistant turn as the template writes it, read by the format's own parser; None where it is refused.
+
+    `tools` are for the parser alone, which takes types from them: what the template makes of them is not asked here.
+    """
+    after = subject.render(user(), turn, tools=[tool()])
     if not after.ok or subject.format is None:
         return None, after.evidence("the turn")
-    plain, opened = (subject.render(user(), tools=tools, generation=generation).prompt for generation in (False, True))
+    plain, opened = (subject.render(user(), tools=[tool()], generation=g).prompt for g in (False, True))
     cuts = cut_turn(after.prompt, plain, opened)
-    parsed = [subject.format.parse(text, tools, suffix) for text, suffix in cuts]  # type: ignore[arg-type]
+    parsed = [subject.format.parse(text, tools or [tool()], suffix) for text, suffix in cuts]  # type: ignore[arg-type]
     best = max(parsed, key=lambda p: sum(call.problem is None for call in p.calls))
     return best, Evidence("the turn as it is written", best.raw)
 
@@ -297,6 +314,21 @@ def read_back(subject: Subject, values: Mapping[str, Any]) -> tuple[list[str], t
 def words_missing(rendered: Rendered, words: Mapping[str, str]) -> list[str]:
     """The names of those probe words that are not in the prompt."""
     return [what for what, word in words.items() if word not in rendered.prompt]
+
+
+def alike(text: str, a: Rendered, b: Rendered) -> tuple[str, str]:
+    """What stands directly before and behind a text in both prompts; empty where one of them does not hold it."""
+    before_a, _, after_a = a.prompt.partition(text)
+    before_b, _, after_b = b.prompt.partition(text)
+    if text not in a or text not in b:
+        return "", ""
+    behind = after_a[: common_prefix(after_a, after_b)]
+    return before_a[len(before_a) - common_prefix(before_a[::-1], before_b[::-1]) :], behind
+
+
+def tells(text: str) -> bool:
+    """Can this be what marks off a turn? White space and a bracket that two texts share by chance cannot."""
+    return sum(letter.isalnum() for letter in text) > 1
 
 
 def difference(label_a: str, a: Rendered, label_b: str, b: Rendered) -> tuple[Evidence, ...]:

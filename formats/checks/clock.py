@@ -15,8 +15,8 @@ ONE, OTHER = datetime.date(2024, 7, 26), datetime.date(2031, 12, 5)
 
 
 def run(subject: Subject) -> Result:
-    for tools in (None, [tool()]):
-        one, other = (subject.render(system(), user(), tools=tools, today=day) for day in (ONE, OTHER))
+    for chat, tools in (((system(), user()), None), ((system(), user()), [tool()]), ((user(),), None)):
+        one, other = (subject.render(*chat, tools=tools, today=day) for day in (ONE, OTHER))
         if one.prompt != other.prompt:
             proof = difference(ONE.isoformat(), one, OTHER.isoformat(), other)
             return failed("reads the clock", "the prompt changes with the day", *proof)

@@ -24,6 +24,10 @@ def run(subject: Subject) -> Result:
         return passed(
             "a developer turn is written as the system turn", rendered.evidence(label, TEXT), outcome="merged"
         )
+    for role in ("user", "assistant"):
+        if rendered.prompt == subject.render({"role": role, "content": TEXT}, user()).prompt:
+            message = f"a developer turn is written as if the {role} had said it"
+            return failed("merged", message, rendered.evidence(label, TEXT), credit=0.5)
     return passed("a developer turn is shown under its own role", rendered.evidence(label, TEXT))
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from formats.attribution import CONTROL, block
-from formats.checks.base import Check, Rendered, Result, Subject, assistant, failed, passed, result, tool, user
+from formats.checks.base import Check, Rendered, Result, Subject, assistant, failed, passed, result, tells, tool, user
+from formats.text import common_prefix
 
 RESULT = "18C probe result kqz"
 UNQUOTED = re.compile(r'[{,]\s*"[^"\n]{1,40}":\s*$')
@@ -27,26 +27,18 @@ def run(subject: Subject) -> Result:
     proof = rendered.at("call and result", at, at + len(RESULT))
     if UNQUOTED.search(rendered.prompt[:at]):
         return failed("corrupted", "the result stands inside JSON without quotes, which is no JSON", proof)
-    if _as_user(subject, rendered, at):
+    if _as_user(subject, rendered):
         message = "the result is shown as a user turn without a word that it is a tool's"
         return failed("merged", message, proof, credit=0.5)
     return passed("the result is in the prompt, readable", proof)
 
 
-def _as_user(subject: Subject, rendered: Rendered, at: int) -> bool:
-    """Is the result's turn written exactly as that of a user who says the same?"""
-    said = subject.render(user(), assistant("kqz"), user(RESULT), tools=[tool()])
-    place = said.prompt.find(RESULT)
-    if place < 0:
-        return False
-    return _turn(rendered, at) == _turn(said, place)
-
-
-def _turn(rendered: Rendered, at: int) -> tuple[str, str]:
-    """The block of text around a position, and the control token in front of it."""
-    start, end = block(rendered.prompt, at)
-    token = next((m.group() for m in CONTROL.finditer(rendered.prompt, 0, start) if m.end() == start), "")
-    return token, rendered.prompt[start:end].strip()
+def _as_user(subject: Subject, rendered: Rendered) -> bool:
+    """Does the mark that begins a user's turn stand directly before the result?"""
+    chat = subject.render(user(), assistant("kqz"), user("Probe next kqz?"), tools=[tool()])
+    first, later = (chat.prompt.partition(said)[0] for said in ("Probe question kqz?", "Probe next kqz?"))
+    mark = first[len(first) - common_prefix(first[::-1], later[::-1]) :]
+    return tells(mark) and rendered.prompt.partition(RESULT)[0].endswith(mark)
 
 
 CHECK = Check(

@@ -30,10 +30,9 @@ def run(subject: Subject) -> Result:
     if any(word in added for word in own):
         told = next(word for word in format_words(subject) if word in added)
         return passed(f"told and written are both {subject.format.title}", rendered.evidence("told", told), written)  # type: ignore[union-attr]
-    others = {m: f.title for f in FORMATS.values() for m in f.markers if len(m) > 3 and m not in own and m in added}
-    if others:
-        mark, title = next(iter(others.items()))
-        message = f"the prompt tells {title} ({mark}), but history is written as {subject.format.title}"  # type: ignore[union-attr]
+    mark = next((m for f in FORMATS.values() for m in f.markers if len(m) > 3 and m not in own and m in added), None)
+    if mark:
+        message = f"the prompt tells of {mark}, but history is written as {subject.format.title}"  # type: ignore[union-attr]
         return failed("corrupted", message, rendered.evidence("told", mark), written)
     return not_applicable("the prompt does not tell any format")
 

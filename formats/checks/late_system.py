@@ -26,6 +26,9 @@ def run(subject: Subject) -> Result:
             rendered.evidence(label, LATE),
             credit=0.5,
         )
+    if rendered.prompt == subject.render(user(), assistant(), user(LATE), user("Probe next kqz?")).prompt:
+        message = "a system turn in the middle is written as if the user had said it"
+        return failed("merged", message, rendered.evidence(label, LATE), credit=0.5)
     return passed("a system turn in the middle is shown where it stands", rendered.evidence(label, LATE))
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from formats.attribution import block
-from formats.checks.base import Check, Result, Subject, failed, passed, system, user
+from formats.checks.base import Check, Result, Subject, alike, assistant, failed, passed, system, tells, user
 
 SYSTEM, USER = "Probe instruction kqz.", "Probe question kqz?"
 
@@ -16,10 +15,13 @@ def run(subject: Subject) -> Result:
     at = rendered.prompt.find(SYSTEM)
     if at < 0:
         return failed("dropped", "the system text is not in the prompt", rendered.evidence(label, USER))
-    start, end = block(rendered.prompt, at)
-    if USER in rendered.prompt[start:end] and start > 0:
+    between, user_text, _ = rendered.prompt[at + len(SYSTEM) :].partition(USER)
+    later = subject.render(system(SYSTEM), user("Probe first kqz?"), assistant(), user(USER))
+    mark, _ = alike(USER, later if later.ok else subject.render(user(USER)), rendered)  # what begins a user's turn
+    if user_text and not tells(mark[-len(between) :] if between else ""):
+        end = at + len(SYSTEM + between + USER)
         return failed(
-            "merged", "the system text is written into the user's turn", rendered.at(label, start, end), credit=0.5
+            "merged", "the system text is written into the user's turn", rendered.at(label, at, end), credit=0.5
         )
     return passed("the system text stands in a turn of its own", rendered.evidence(label, SYSTEM))
 

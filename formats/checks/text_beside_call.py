@@ -20,6 +20,8 @@ def run(subject: Subject) -> Result:
         return failed("dropped", "text beside a call is not written at all", proof)
     if SAID in parsed.content and [c.arguments for c in parsed.calls] == [{"probe_key_kqz": "probe value kqz"}]:
         return passed("text and call are read back, each by itself", proof)
+    if SAID in (parsed.reasoning or ""):
+        return failed("merged", "text beside a call is written as reasoning, and read back as that", proof, credit=0.5)
     return failed("corrupted", "text beside a call cannot be told from it", proof)
 
 

@@ -21,6 +21,9 @@ TEXTS = {
 
 
 def run(subject: Subject) -> Result:
+    if not any("kqz" in subject.render(user(text)) for text in TEXTS.values()) and subject.render(user()).ok:
+        shown = subject.render(user(TEXTS["HTML"])).evidence("HTML")
+        return failed("dropped", "a user's text is not in the prompt where it is given as a string", shown)
     faults: list[str] = []
     evidence: list[Evidence] = []
     trimmed = False

@@ -6,27 +6,36 @@ with every turn), and whose words they seem to be. This is told, not judged.
 
 from __future__ import annotations
 
-from formats.attribution import block
-from formats.checks.base import Check, Result, Subject, assistant, passed, system, tool, user
+from formats.checks.base import Check, Rendered, Result, Subject, alike, assistant, passed, system, tells, tool, user
 from formats.types import JsonObject
 
-FIRST, LAST = "Probe question kqz?", "Probe follow-up kqz?"
-TEXTS = {"the system turn": "Probe instruction kqz.", "the first user turn": FIRST, "the last user turn": LAST}
+SYSTEM, FIRST, LAST = "Probe instruction kqz.", "Probe question kqz?", "Probe follow-up kqz?"
+TURNS = {"system turn": SYSTEM, "first user turn": FIRST, "last user turn": LAST}
 
 
 def run(subject: Subject) -> Result:
-    chat: tuple[JsonObject, ...] = (system(), user(FIRST), assistant(), user(LAST))
-    rendered = subject.render(*chat, tools=[tool()])
-    if not rendered.ok:
+    chat: tuple[JsonObject, ...] = (system(SYSTEM), user(FIRST), assistant(), user(LAST))
+    if not subject.render(*chat, tools=[tool()]).ok:
         chat = chat[1:]  # a template without a system role
-        rendered = subject.render(*chat, tools=[tool()])
-    start, end = block(rendered.prompt, rendered.prompt.find("Probe description kqz."))
-    inside = rendered.prompt[start:end]
-    holders = [where for where, text in TEXTS.items() if text in inside]
-    where = " together with ".join(holders) or "a block of their own"
-    moving = LAST in inside and FIRST not in inside
-    message = f"the definitions stand in {where}" + (", so they move with every turn" if moving else "")
-    return passed(message, rendered.at("one tool, two questions", start, end), outcome=where.removeprefix("the "))
+    plain, rendered = subject.render(*chat), subject.render(*chat, tools=[tool()])
+    at = rendered.prompt.find("Probe description kqz.")
+    proof = rendered.at("one tool, two questions", at, at + len("Probe description kqz."))
+    holders = [turn for turn, text in TURNS.items() if _inside(text, plain, rendered, at)]
+    where = holders[0] if holders else "a block of their own"
+    message = f"the definitions stand in {'the ' if holders else ''}{where}"
+    return passed(message + ", so they move with every turn" * (where == "last user turn"), proof, outcome=where)
+
+
+def _inside(text: str, plain: Rendered, rendered: Rendered, at: int) -> bool:
+    """Do the definitions stand between a turn's text and the mark that is at its edge where there are no tools?"""
+    place = rendered.prompt.find(text)
+    if text not in plain or place < 0:
+        return False
+    between = rendered.prompt[min(place + len(text), at) : max(place, at)]
+    if any(other in between for other in TURNS.values()):
+        return False
+    before, behind = alike(text, plain, rendered)
+    return not tells(before if at < place else behind)
 
 
 CHECK = Check(
