@@ -11,20 +11,11 @@ from markupsafe import Markup
 from formats.parsers import FORMATS
 from formats.parsers.base import OutputFormat
 from formats.reading.message import to_message
+from formats.reading.problems import WORDS
 from formats.types import ParsedOutput, ParsedToolCall, ToolDefinition
 from formats.web import views
 
 SERVERS = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp"}
-WORDS = {
-    "unclosed": "the output ends inside the call",
-    "invalid_json": "a strict JSON reader rejects it",
-    "malformed": "the frame around the call is wrong",
-    "missing_name": "the call names no tool",
-    "arguments_not_object": "the arguments are no object",
-    "double_encoded": "the arguments are JSON text inside a string",
-    "unknown_tool": "no such tool is defined",
-    "schema_mismatch": "the arguments break the tool's schema",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +60,7 @@ def _arguments(call: ParsedToolCall) -> str:
 
 
 def _fault(call: ParsedToolCall) -> str:
-    return WORDS[call.problem.value] if call.problem else ""
+    return WORDS[call.problem] if call.problem else ""
 
 
 def _flags(chosen: OutputFormat) -> list[tuple[str, str]]:
