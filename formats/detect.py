@@ -54,9 +54,9 @@ def detect(templates: Mapping[str, str], special_tokens: Mapping[str, str]) -> t
 def detect_one(name: str, template: str, render: Render) -> Detection:
     """Judge one template; `render` decides where it runs."""
     refusal, unread = None, None
-    for arguments_as, value in _WAYS:
+    for call_id, arguments_as, value in _WAYS:
         try:
-            cuts = _written_call(template, render, value)
+            cuts = _written_call(template, render, call_id, value)
         except FormatsError as error:
             refusal = refusal or error.message
             continue
@@ -70,16 +70,19 @@ def detect_one(name: str, template: str, render: Render) -> Detection:
     return unread or Detection(name, None, refusal=refusal)
 
 
-_WAYS: tuple[tuple[Literal["object", "text"], object], ...] = (
-    ("object", CALL["arguments"]),
-    ("text", json.dumps(CALL["arguments"])),
+_WAYS: tuple[tuple[str, Literal["object", "text"], object], ...] = (
+    (CALL_ID, "object", CALL["arguments"]),
+    (CALL_ID, "text", json.dumps(CALL["arguments"])),
+    (NAMED_ID, "object", CALL["arguments"]),
 )
 
 
-def _written_call(template: str, render: Render, arguments: object) -> tuple[tuple[str, str], tuple[str, str]]:
+def _written_call(
+    template: str, render: Render, call_id: str, arguments: object
+) -> tuple[tuple[str, str], tuple[str, str]]:
     """What the template writes for an assistant turn with one call. Raises FormatsError where it is refused."""
     function = {"name": CALL["name"], "arguments": arguments}
-    call = {"id": CALL_ID, "type": "function", "function": function}
+    call = {"id": call_id, "type": "function", "function": function}
     turn = {"role": "assistant", "content": "", "tool_calls": [call]}
     after = render(template, _conversation(ASK, turn))  # type: ignore[arg-type]  # a Message by shape
     plain, opened = (render(template, _conversation(ASK, generation=g)) for g in (False, True))
