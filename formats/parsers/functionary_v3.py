@@ -54,7 +54,7 @@ def arrows(reader: Reader) -> Wait[bool]:
 def _addressed(reader: Reader, start: int) -> Wait[bool]:
     """v3.2: a recipient alone in its line. It counts only if it is the user, or JSON follows it."""
     line_end = yield from near(reader, ("\n",), start)
-    name = reader.peek(start, (line_end or start) - start).strip()
+    name = reader.peek(start, (line_end or start) - start).rstrip()
     if line_end is None or not _WORD.fullmatch(name):
         return False
     if line_end == reader.size:

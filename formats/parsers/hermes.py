@@ -17,7 +17,7 @@ from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
-STOPS = ("<|im_end|>", "<|endoftext|>")
+STOPS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>")
 UNOPENED = '{"name"'  # how an object begins whose opening tag was left out
 
 

@@ -46,7 +46,7 @@ def _named_call(reader: Reader, start: int, problem: CallProblem | None = None) 
     name_end = yield from reader.find(_NOT_NAME, start)
     position = yield from reader.past_space(name_end)
     mark = yield from reader.sees((ARGS, ID, "{"), position)
-    if mark is None:
+    if mark is None or (mark == "{" and not (yield from _opens_object(reader, position))):
         return False
     id_start, id_end = position + len(ID), None
     if mark == ID:
@@ -61,6 +61,12 @@ def _named_call(reader: Reader, start: int, problem: CallProblem | None = None) 
     payload = yield from arguments_payload(reader, ENDS)
     add_call(reader, payload, name, payload.arguments, start=start, problem=problem, id=call_id)
     return True
+
+
+def _opens_object(reader: Reader, brace: int) -> Wait[bool]:
+    """Without a token between name and brace, only what looks like JSON counts."""
+    inside = yield from reader.past_space(brace + 1)
+    return (yield from reader.ahead(1, inside)) in ('"', "'", "}", "")
 
 
 def _unopened_call(reader: Reader) -> Wait[bool]:
