@@ -13,7 +13,6 @@ from contextvars import ContextVar
 from functools import lru_cache
 
 import jinja2
-import jinja2.meta
 import jinja2.nodes
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
@@ -121,19 +120,24 @@ def options_read(template: str) -> frozenset[str]:
     except (jinja2.TemplateSyntaxError, RecursionError):
         return frozenset()
     first: dict[str, str] = {}
-    for name in _names(tree):
-        first.setdefault(name.name, name.ctx)
-    own = {name for name, way in first.items() if way == "store"}
-    return frozenset(jinja2.meta.find_undeclared_variables(tree)) - _ALWAYS_GIVEN - own
+    for name, way in _uses(tree, frozenset()):
+        first.setdefault(name, way)
+    macros = {macro.name for macro in tree.find_all(jinja2.nodes.Macro)}
+    return frozenset(name for name, way in first.items() if way == "load") - _ALWAYS_GIVEN - _BOUND - macros
 
 
-def _names(node: jinja2.nodes.Node) -> Iterator[jinja2.nodes.Name]:
-    """Every name in the order in which it is read or set: a value before the name that it is given to."""
-    if isinstance(node, jinja2.nodes.Name):
-        yield node
+_BOUND = frozenset({"loop", "caller", "varargs", "kwargs", "self"})  # by Jinja, where they mean anything
+
+
+def _uses(node: jinja2.nodes.Node, parameters: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Every name but macros' parameters with "load" or "store", in order: a value before the name it is given to."""
+    if isinstance(node, jinja2.nodes.Name) and node.name not in parameters:
+        yield node.name, node.ctx
+    if isinstance(node, jinja2.nodes.Macro):
+        parameters |= {argument.name for argument in node.args}
     children = list(node.iter_child_nodes())
     for child in reversed(children) if isinstance(node, jinja2.nodes.Assign) else children:
-        yield from _names(child)
+        yield from _uses(child, parameters)
 
 
 @lru_cache(maxsize=1024)
