@@ -154,8 +154,11 @@ def json_payload(
 
 def arguments_payload(reader: Reader, ends: tuple[str, ...], *, between: tuple[str, ...] = ()) -> Wait[Payload]:
     """As `json_payload`, but what may follow the arguments shows, right at the cursor, that none were written."""
-    if (yield from reader.sees(ends + between, (yield from reader.past_space()))):
+    begins = yield from reader.past_space()
+    if (yield from reader.sees(ends + between, begins)):
         return Payload(reader.at, reader.at)
+    if (yield from cut_off(reader, ends, begins)):
+        return Payload(reader.at, reader.size, problem=CallProblem.UNCLOSED)
     return (yield from json_payload(reader, ends, between=between))
 
 
@@ -210,7 +213,7 @@ def _unreadable(reader: Reader, start: int, ends: tuple[str, ...], scanner: Json
     """A value that is not even nearly JSON, or is cut off: it goes up to the frame's end, if there is one."""
     runs_out = reader.at == reader.size and (scanner.depth or scanner.in_string or reader.at == start)
     lost = None
-    if scanner.depth:
+    if scanner.depth and (scanner.in_string or scanner.broken):
         lost = json_text.lost_quote(reader.slice(scanner.string_start, reader.at), ends, scanner.depth + outer)
     if lost is not None:
         reader.move(scanner.string_start + lost)

@@ -104,7 +104,7 @@ def _cut_off_in_word(reader: Reader, start: int, word_start: int, named: bool) -
     """The output ends in the word: it is a name only if the mark behind it has begun."""
     word = reader.slice(word_start, reader.size)
     mark = marks((SEP, *_FRAME, FENCE)).unfinished(word)
-    if not reader.slice(start, reader.size).strip():
+    if not reader.slice(start, reader.size).strip() or (word_start == start and word[:1].isspace() and not mark):
         return False
     name = word[:-mark].strip() if named and mark else None
     reader.take("markup", start)

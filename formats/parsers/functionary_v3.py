@@ -63,7 +63,7 @@ def _addressed(reader: Reader, start: int) -> Wait[bool]:
     begins = yield from reader.ahead(1, body)
     if name == USER:
         reader.take("markup", line_end)
-    elif begins in _JSON_BEGINS or find_schema(reader.tools, name) is not None:
+    elif begins in (*_JSON_BEGINS, "") or find_schema(reader.tools, name) is not None:
         yield from _call(reader, start, name, line_end, (ARROWS, *STOPS))
     else:
         return False
