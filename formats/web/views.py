@@ -126,6 +126,7 @@ def card(row: Column | Waiting, comparison: Comparison) -> Markup:
             column=row,
             state=state(row),
             origin=origin(row),
+            ignores_tools=bool(comparison.conversation.tools) and row.tool_tokens == 0,
             prompt=None if row.prompt is None else prompt(row.prompt, row.control_tokens),
             today=comparison.today,
             versions=comparison.versions,

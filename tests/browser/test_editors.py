@@ -302,3 +302,41 @@ def test_a_conversation_is_taken_away_in_another_shape(page):
     page.wait_for_function("document.querySelector('#takeaway pre').textContent.includes('Qwen/Qwen3-8B')")
     cards(page).nth(1).get_by_label("Content", exact=True).fill("Changed since")
     page.wait_for_function("document.querySelector('#takeaway pre').textContent.includes('Changed since')")
+
+
+def test_template_options_are_typed_controls_over_one_json(page):
+    page.get_by_role("button", name="More template options").click()
+    thinking = page.locator("#template-options").get_by_label("enable_thinking")
+    thinking.wait_for()
+    thinking.select_option("false")
+    wait_for_prompt(page, "qwen3", "<think>\n\n</think>")
+    assert json.loads(page.locator("#kwargs .cm-content").inner_text()) == {"enable_thinking": False}
+    write(page, "kwargs", '{"enable_thinking": "false"}')
+    warning = page.locator("[data-warnings=options] li")
+    warning.wait_for()
+    assert "counts as true" in warning.inner_text()
+    assert thinking.input_value() == '"false"'
+
+
+def test_tools_are_told_as_text_where_a_template_ignores_them(page):
+    page.locator("article.card[data-model=deepseek-r1]").get_by_role("button", name="tell them as text").click()
+    page.locator(".way").nth(2).wait_for()
+    assert page.get_by_label("Model of this tab").input_value() == "deepseek-r1"
+    assert "ignores the tools" in page.locator(".plain-head .verdict").inner_text()
+    react = page.locator(".way").nth(1)
+    assert "Action Input" in react.locator("pre.prompt").inner_text()
+    react.get_by_role("button", name="Use these messages").click()
+    wait_for_prompt(page, "deepseek-r1", "Action Input")
+    assert text(page, "tools") == ""
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_the_editors_fit_a_phone(open_page, colours):
+    page = open_page(width=390, height=844, colours=colours)
+    page.get_by_role("button", name="Edit the conversation").click()
+    page.locator("#sample input").click()
+    page.get_by_role("option", name="Calculator, the whole loop").click()
+    wait_for_prompt(page, "qwen3", "0.756307034631")
+    for name in ("Paste anything", "More template options", "Take away"):
+        page.get_by_role("button", name=name).click()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

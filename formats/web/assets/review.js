@@ -35,9 +35,20 @@ function close() {
   (document.querySelector('[data-fix="' + opener + '"]') ?? document.querySelector("#messages-cards [data-action=undo]:enabled"))?.focus();
 }
 
+// A tab by its name; on a narrow screen it stands in the menu of those that have no room.
+window.lab.openTab = (name) => {
+  const tab = [...document.querySelectorAll("#results [role=tab], #results .overflow-dropdown button")].find((one) => one.textContent.trim() === name);
+  tab?.click();
+  tab?.focus();
+};
+
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-fix]");
   if (button) open(button);
+  const tell = event.target.closest("[data-plain]");
+  if (!tell) return;
+  window.lab.plain = tell.dataset.plain; // the model that the tab shows
+  window.lab.openTab("Tools as text");
 });
 element.addEventListener("click", (event) => {
   if (event.target.closest("[data-action=apply]") && remedy) {
