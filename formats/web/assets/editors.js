@@ -186,7 +186,7 @@ function editor(name, { card, blank, singular, changed = () => {} }) {
     self.items.forEach((item, index) => {
       let node = nodes.get(item);
       if (!node) {
-        node = make("li", { className: "edit-card", role: "group" });
+        node = make("li", { className: "edit-card" });
         node.item = item;
         nodes.set(item, node);
         fill(node);
