@@ -31,10 +31,20 @@ def live(open_page):
     def live(**options):
         page = open_page(**options)
         page.set_default_timeout(120_000)
-        page.get_by_role("tab", name="Live").click()
+        open_tab(page)
         return page
 
     return live
+
+
+def open_tab(page):
+    """On a narrow screen the last tabs stand in a menu."""
+    menu = page.locator(".overflow-menu > button")
+    if menu.is_visible() and not page.get_by_role("tab", name="Live").is_visible():
+        menu.click()
+        page.locator(".overflow-dropdown").get_by_text("Live", exact=True).click()
+    else:
+        page.get_by_role("tab", name="Live").click()
 
 
 def choose(page, field, name):
