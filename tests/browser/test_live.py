@@ -49,7 +49,7 @@ def open_tab(page):
 
 def choose(page, field, name):
     page.locator(f"#{field} input").click()
-    page.get_by_role("option", name=name).click()
+    page.locator(f"#{field}").get_by_role("option", name=name).click()
 
 
 def sample(page, name):
