@@ -30,6 +30,7 @@ def prompt_of(page, model: str) -> str:
 
 
 def type_messages(page, text: str) -> None:
+    page.locator("#messages-cards [data-show=json]").click()
     editor = page.locator("#messages .cm-content")
     editor.click()
     page.keyboard.press("ControlOrMeta+a")
