@@ -56,6 +56,21 @@ def test_a_link_opens_equal_in_another_browser(open_page, chromium, app_url):
     context.close()
 
 
+def test_a_link_opens_at_a_server_that_has_never_seen_it(open_page, chromium, start_app):
+    """As after a restart: another process, with caches of its own."""
+    first = open_page()
+    type_messages(first, EDITED)
+    fragment = made_link(first).partition("#")[2]
+    with start_app() as address:
+        context = chromium.new_context()
+        second = context.new_page()
+        second.set_default_timeout(60_000)
+        second.goto(f"{address}#{fragment}")
+        opened(second)
+        assert prompt_of(second, "qwen3") == prompt_of(first, "qwen3")
+        context.close()
+
+
 def test_back_and_forward_and_a_second_link(open_page):
     page = open_page()
     link_a = made_link(page)
