@@ -166,6 +166,8 @@ def test_edits_in_json_show_in_the_cards_and_nothing_else_changes(page):
     assert [kinds.nth(n).input_value() for n in range(4)] == ["parts", "null", "missing", "text"]
     assert "x-key" in cards(page).first.inner_text()
     cards(page).nth(3).get_by_label("Content", exact=True).fill("Very last")
+    assert "Very last" in text(page, "messages")  # asking for the text keeps what is on its way to the JSON editor
+    wait_for_prompt(page, "qwen3", "Very last")
     kinds.nth(2).select_option("null")
     wait_for_prompt(page, "qwen3", "Very last")
     changed = odd.replace('"Last"', '"Very last"').replace(

@@ -119,7 +119,7 @@ function editor(name, { card, blank, singular, changed = () => {} }) {
   const self = {
     get items() { return items ?? []; },
     get isNull() { return items === null; },
-    text: () => (clearTimeout(timer), timer = undefined, items === null ? blank : write(items)),
+    text: () => (items === null ? blank : write(items)),
     // Typing in one field is one step of undo while it does not pause.
     change(next, field = null) {
       const now = performance.now();
@@ -200,6 +200,8 @@ function editor(name, { card, blank, singular, changed = () => {} }) {
   }
 
   function flush() {
+    clearTimeout(timer);
+    timer = undefined;
     const text = self.text();
     if (text === props.value) return;
     own.set(text, performance.now());
