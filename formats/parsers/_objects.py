@@ -15,6 +15,16 @@ from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem
 
 FENCE = "```"
+END_TOKENS = (  # of the families that are prompted in words to answer so
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|end|>",
+    "<end_of_turn>",
+)
+END_OF_TEXT = "</s>"  # also a tag of HTML: an end token only right behind a call
 SEPARATORS = (";", ",")  # between calls
 _FOLLOW = (*SEPARATORS, "]", FENCE, "{")  # what shows that a call has ended in front of it
 _QUOTES = ('"', "'")
@@ -160,9 +170,9 @@ class ObjectsInText:
         state = yield from reader.json(finder)
         if finder.is_call:
             self._looks[start] = _Look(True)
-        elif state == "broken":
+        elif state == "broken" or (state != "whole" and finder.single_quotes):  # prose, or a quote that nothing closes
             calls = set(finder.calls)
-            self._looks |= {at: _Look(at in calls) for at in finder.starts}
+            self._looks |= {at: _Look(at in calls, state != "broken") for at in finder.starts}
         else:
             self._looks[start] = _Look(False, state != "whole", reader.at, tuple(finder.calls))
         reader.move(start)
@@ -173,6 +183,14 @@ class ObjectsInText:
             reader.take("content", call)
             yield from self._call(reader, stray=False)
         reader.take("content", end)
+
+
+def end_of_text(reader: Reader) -> Wait[bool]:
+    yield from ()
+    if not reader.calls or reader.in_text():
+        return False
+    reader.take("markup", reader.at + len(END_OF_TEXT))
+    return True
 
 
 def past_wrapper(reader: Reader) -> Wait[tuple[int, tuple[str, ...]]]:

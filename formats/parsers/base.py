@@ -298,6 +298,8 @@ def call_list(
         if mark in ("[", "]", ","):
             depth += (mark == "[") - (mark == "]")
             reader.take("markup", reader.at + 1)
+        elif (yield from cut_off(reader, ends, reader.at)):
+            break
         else:
             payload = yield from json_payload(reader, ends + next_calls, between=(",", "]"), outer=depth)
             call(payload, CallProblem.MALFORMED if depth > 1 else problem)  # in a list in the list

@@ -12,26 +12,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from formats.parsers._objects import ObjectsInText
+from formats.parsers._objects import END_OF_TEXT, END_TOKENS, ObjectsInText, end_of_text
 from formats.parsers.base import OutputFormat, read_turn
 from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
 
-STOPS = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end|>", "<end_of_turn>")
-END_OF_TEXT = "</s>"  # also a tag of HTML: an end token only right behind a call
-
 
 def read(reader: Reader) -> Wait[None]:
-    openers = ObjectsInText((*STOPS, END_OF_TEXT)).openers | {END_OF_TEXT: behind_call}
-    yield from read_turn(reader, openers, stops=STOPS)
-
-
-def behind_call(reader: Reader) -> Wait[bool]:
-    yield from ()
-    if not reader.calls or reader.in_text():
-        return False
-    reader.take("markup", reader.at + len(END_OF_TEXT))
-    return True
+    openers = ObjectsInText((*END_TOKENS, END_OF_TEXT)).openers | {END_OF_TEXT: end_of_text}
+    yield from read_turn(reader, openers, stops=END_TOKENS)
 
 
 def write(calls: Sequence[FunctionCall]) -> str:

@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from formats.parsers._objects import FENCE, bare_payload, past_fence
+from formats.parsers._objects import END_OF_TEXT, END_TOKENS, FENCE, bare_payload, end_of_text, past_fence
 from formats.parsers._python_calls import python_call
 from formats.parsers.base import THINK, OutputFormat, Payload, add_call, opened_by
 from formats.reading import json_text
@@ -35,12 +35,11 @@ def _spellings(label: str) -> tuple[str, ...]:
 THOUGHT, ACTION, INPUT = _spellings("Thought"), _spellings("Action"), _spellings("Action Input")
 OBSERVATION, FINAL_ANSWER, ANSWER = _spellings("Observation"), _spellings("Final Answer"), _spellings("Answer")
 STOP_WORD_BEGINNING = "Obs"  # so much of the stop word shows that it is meant
-STOPS = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end|>", "<end_of_turn>")
 _LABELS = (*THOUGHT, *ACTION, *INPUT, *OBSERVATION, *FINAL_ANSWER, *ANSWER)
-_OTHER_LABELS = (*OBSERVATION, *THOUGHT, *FINAL_ANSWER, *STOPS)  # what may follow an action without an input
+_OTHER_LABELS = (*OBSERVATION, *THOUGHT, *FINAL_ANSWER, *END_TOKENS)  # what may follow an action without an input
 _INPUT_KEYS = ("action_input", "input", "arguments", "parameters")
-_MARKS = (*_LABELS, *STOPS, STOP_WORD_BEGINNING, THINK[0])
-_INPUT_ENDS = (*(f"\n{label}" for label in _LABELS), *STOPS)
+_MARKS = (*_LABELS, END_OF_TEXT, *END_TOKENS, STOP_WORD_BEGINNING, THINK[0])
+_INPUT_ENDS = (*(f"\n{label}" for label in _LABELS), *END_TOKENS, END_OF_TEXT)
 _NOT_BLANK, _LINE_END = re.compile(r"[^ \t]"), re.compile(r"\n")
 _NOT_IN_NAME = re.compile(r"[^\w.:/`'\"*\[\]-]")
 _NAME = re.compile(r"[\w.:/-]+")
@@ -59,8 +58,11 @@ def read(reader: Reader) -> Wait[None]:
     elif before.endswith(ACTION):
         yield from action(reader, "", in_thought=True)
     while (mark := (yield from reader.until(_MARKS, kind))) is not None:
-        if mark in STOPS:
+        if mark in END_TOKENS:
             reader.take("markup", reader.at + len(mark))
+        elif mark == END_OF_TEXT:
+            if not (yield from end_of_text(reader)):
+                reader.take(kind, reader.at + len(mark))
         elif mark == THINK[0] and kind == "content" and not reader.in_text():
             reader.take("markup", reader.at + len(mark))
             yield from _think(reader)
@@ -240,7 +242,7 @@ def _input_payload(reader: Reader, label_end: int) -> Wait[Payload]:
     inside = yield from reader.past_space(label_end)
     if (yield from cut_off(reader, (FENCE,), inside)):
         return Payload(label_end, reader.size, problem=CallProblem.UNCLOSED)
-    if (yield from reader.sees((*_LABELS, *STOPS), inside)):
+    if (yield from reader.sees((*_LABELS, *END_TOKENS), inside)):
         return Payload(label_end, label_end)
     reader.move(inside)
     fenced = yield from reader.sees((FENCE,))

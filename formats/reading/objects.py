@@ -32,6 +32,7 @@ class CallFinder(JsonScanner):
     name_keys: tuple[str, ...] = ("name",)
     argument_keys: tuple[str, ...] = ("arguments", "parameters")
     is_call: bool = False  # the outermost object is one
+    single_quotes: bool = False  # some string has them: no JSON, maybe prose
     starts: list[int] = field(default_factory=list)  # where objects begin, nested ones included
     _calls: list[int] = field(default_factory=list)
     _open: list[_Object | None] = field(default_factory=list)  # as the stack; None for a list
@@ -42,6 +43,10 @@ class CallFinder(JsonScanner):
         """Where calls begin, those inside another call left out."""
         unfinished = next((o.start for o in self._open if o and o.is_call), None)
         return self._calls if unfinished is None else [c for c in self._calls if c < unfinished] + [unfinished]
+
+    def end(self) -> None:
+        if self._word:  # the beginning of a word where none may stand is enough
+            self._close_word()
 
     def _string(self, text: str, position: int) -> int:
         is_key = self.at_key
@@ -67,6 +72,7 @@ class CallFinder(JsonScanner):
     def _mark(self, text: str, position: int, base: int) -> int:
         depth = self.depth
         end = JsonScanner._mark(self, text, position, base)
+        self.single_quotes |= self.in_string and self._quote == "'"
         if self.depth > depth:
             is_object = text[position] == "{"
             self._open.append(_Object(base + position) if is_object else None)
