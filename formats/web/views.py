@@ -126,12 +126,25 @@ def card(row: Column | Waiting, comparison: Comparison) -> Markup:
             column=row,
             state=state(row),
             origin=origin(row),
-            ignores_tools=bool(comparison.conversation.tools) and row.tool_tokens == 0,
+            ignores_tools=_ignores_tools(row, comparison),
             prompt=None if row.prompt is None else prompt(row.prompt, row.control_tokens),
             today=comparison.today,
             versions=comparison.versions,
         )
     )
+
+
+def _ignores_tools(column: Column, comparison: Comparison) -> bool:
+    """Do the tools add nothing? Without a tokenizer: does the prompt name none of them?"""
+    tools = comparison.conversation.tools
+    if not tools or column.prompt is None:
+        return False
+    if column.tool_tokens is not None:
+        return column.tool_tokens == 0
+    from formats.validate import tool_name  # it brings jsonschema, which a first page does not need
+
+    names = [name for tool in tools if (name := tool_name(tool))]
+    return bool(names) and not any(name in column.prompt for name in names)
 
 
 def state(column: Column) -> str:
