@@ -373,6 +373,11 @@ def test_a_marker_that_the_format_does_not_know_is_a_marker():
     assert found.status is Status.PASS and "@@CALL@@" in found.message, found.message
 
 
+def test_a_template_that_needs_a_system_turn_is_asked_with_one():
+    needs = "{%- if messages[0].role != 'system' %}{{ raise_exception('no') }}{% endif %}" + GOOD
+    assert findings(needs)["alternation"].status is Status.PASS
+
+
 def test_names_that_a_template_sets_for_itself_are_no_options():
     template = (
         "{%- if messages %}{% set rest = messages %}{% else %}{% set rest = [] %}{% endif %}{{ rest | length }}" + GOOD

@@ -6,12 +6,13 @@ templates refuse them; it is better to know than to find out in production.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, user
+from formats.checks.base import Check, Result, Subject, assistant, failed, passed, system, user
 
 
 def run(subject: Subject) -> Result:
-    two = subject.render(user("Probe one kqz."), user("Probe two kqz."))
-    first = subject.render(assistant(), user())
+    lead = () if subject.render(user()).ok else (system(),)  # some refuse any chat without a system turn
+    two = subject.render(*lead, user("Probe one kqz."), user("Probe two kqz."))
+    first = subject.render(*lead, assistant(), user())
     if not two.ok:
         return failed("raises", "two user turns in a row are refused", two.evidence("two user turns"))
     if "Probe one kqz." not in two or "Probe two kqz." not in two:
