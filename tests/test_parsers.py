@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transformers.utils.chat_parsing import ResponseParser
 
 from formats.parsers import FORMATS
 
@@ -124,3 +125,13 @@ def test_the_example_is_one_whole_call(fmt):
     assert [(c.name, c.arguments, c.problem) for c in parsed.calls] == [("get_weather", {"city": "Paris"}, None)]
     assert fmt.broken, "a format shows what its broken outputs look like"
     assert fmt.reference.startswith("https://")
+
+
+@pytest.mark.parametrize("fmt", [f for f in FORMATS.values() if f.response_template], ids=lambda f: f.name)
+def test_transformers_reads_the_same_calls_with_the_formats_template(fmt):
+    calls = [{"name": "get_weather", "arguments": {"city": "Paris"}}, {"name": "f", "arguments": {"a": "x y"}}]
+    parser = ResponseParser(dict(fmt.response_template), prefix=fmt.response_template["start_anchor"], tools=[])
+    parser.feed("Let me look.\n\n" + fmt.write(calls))
+    message, _ = parser.finalize()
+    assert [call["function"] for call in message["tool_calls"]] == calls
+    assert message["content"].strip() == "Let me look."

@@ -12,7 +12,7 @@ from formats.reading.frames import cut_off
 from formats.reading.json_text import JsonScanner, Reading
 from formats.reading.reader import Reader, Wait
 from formats.reading.stream import OutputStream
-from formats.types import CallProblem, FunctionCall, ParsedOutput, ToolDefinition
+from formats.types import CallProblem, FunctionCall, JsonObject, ParsedOutput, ToolDefinition
 
 THINK = ("<think>", "</think>")
 
@@ -39,6 +39,9 @@ class OutputFormat:
     servers: Mapping[str, str] = field(default_factory=dict)  # "vllm" -> its flag's value, "sglang" -> ...
     reasoning: tuple[str, str] | None = THINK
     prompt_suffix: str = ""  # what the format's own template writes before an output, where reading needs it
+    response_template: Mapping[str, Any] | None = (
+        None  # as transformers\' parse_response takes it, where it can be written
+    )
 
     def parse(self, text: str, tools: Sequence[ToolDefinition] = (), prompt_suffix: str = "") -> ParsedOutput:
         """Read a whole output. Never raises on any text; the segments tile it."""
@@ -49,6 +52,35 @@ class OutputFormat:
 
     def stream(self, tools: Sequence[ToolDefinition] = (), prompt_suffix: str = "") -> OutputStream:
         return OutputStream(self.read, tools, prompt_suffix)
+
+
+def response_template(
+    start: str, opening: str, closing: str, call: Any, end: str, *, content: str = "json", **arguments: Any
+) -> JsonObject:
+    """The same format in transformers' own terms, for `tokenizer.response_template`.
+
+    `start` opens the assistant's turn; `opening`, `closing` and `end` (of the turn) are
+    regular expressions, the first with the groups that `call` takes its parts from.
+    Source: transformers/utils/chat_parsing/response_templates.py.
+    """
+    calls: JsonObject = {
+        "open_pattern": rf"\s*{opening}",
+        "close_pattern": closing,
+        "repeats": True,
+        "content": content,
+        "transform": {"type": "function", "function": call},
+    }
+    if arguments:
+        calls["content_args"] = arguments
+    return {
+        "defaults": {"role": "assistant"},
+        "start_anchor": start,
+        "fields": {
+            "reasoning_content": {"open": THINK[0], "close": THINK[1], "content": "text"},
+            "tool_calls": calls,
+            "content": {"close_pattern": rf"\s*(?:{end})", "content": "text"},
+        },
+    }
 
 
 Handler = Callable[[Reader], Wait[bool]]

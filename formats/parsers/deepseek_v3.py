@@ -14,7 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from formats.parsers.base import Handler, OutputFormat, Payload, add_call, arguments_payload, first_problem, read_turn
+from formats.parsers.base import (
+    Handler,
+    OutputFormat,
+    Payload,
+    add_call,
+    arguments_payload,
+    first_problem,
+    read_turn,
+    response_template,
+)
 from formats.reading.calls import MISSING
 from formats.reading.frames import cut_off, frame_end, near
 from formats.reading.reader import Reader, Wait, marks
@@ -164,6 +173,13 @@ FORMAT = OutputFormat(
     write=write,
     stops=STOPS,
     servers={"vllm": "deepseek_v3", "sglang": "deepseekv3"},
+    response_template=response_template(
+        "<｜Assistant｜>",
+        f"(?:{SECTION})?\\s*{CALL}function{SEP}(?P<name>[^<｜\\n]+)\\n```json\\n",
+        f"\\n```{CALL_END}(?:\\s*{SECTION_END})?",
+        {"name": "{name}", "arguments": "{content}"},
+        "<｜end▁of▁sentence｜>",
+    ),
     broken={
         f'{SECTION}{CALL}{TYPE}{SEP}get_weather\n```json\n{{"city": "Par': CallProblem.UNCLOSED,
         SECTION + _written("get_weather", '{"city": "Paris",}') + SECTION_END: CallProblem.INVALID_JSON,

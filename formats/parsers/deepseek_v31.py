@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from formats.parsers.base import OutputFormat, read_turn
+from formats.parsers.base import OutputFormat, read_turn, response_template
 from formats.parsers.deepseek_v3 import CALL, CALL_END, SECTION, SECTION_END, SEP, STOPS, openers
 from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
@@ -38,6 +38,13 @@ FORMAT = OutputFormat(
     write=write,
     stops=STOPS,
     servers={"vllm": "deepseek_v31", "sglang": "deepseekv31"},
+    response_template=response_template(
+        "<｜Assistant｜>",
+        f"(?:{SECTION})?\\s*{CALL}(?P<name>[^<｜]+){SEP}",
+        f"{CALL_END}(?:\\s*{SECTION_END})?",
+        {"name": "{name}", "arguments": "{content}"},
+        "<｜end▁of▁sentence｜>",
+    ),
     broken={
         f'{SECTION}{CALL}get_weather{SEP}{{"city": "Par': CallProblem.UNCLOSED,
         f'{SECTION}{CALL}get_weather{SEP}{{"city": "Paris"{CALL_END}{SECTION_END}': CallProblem.INVALID_JSON,

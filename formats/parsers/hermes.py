@@ -11,7 +11,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from formats.parsers.base import Handler, OutputFormat, call_list, first_problem, json_payload, named_call, read_turn
+from formats.parsers.base import (
+    Handler,
+    OutputFormat,
+    call_list,
+    first_problem,
+    json_payload,
+    named_call,
+    read_turn,
+    response_template,
+)
 from formats.reading.frames import frame_end, take_closer
 from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem, FunctionCall
@@ -86,6 +95,9 @@ FORMAT = OutputFormat(
     write=write,
     stops=STOPS[:1],
     servers={"vllm": "hermes", "sglang": "qwen25"},
+    response_template=response_template(
+        "<|im_start|>assistant\n", "<tool_call>", "</tool_call>", "{content}", r"<\|im_end\|>|<\|endoftext\|>"
+    ),
     broken={
         '<tool_call>\n{"name": "get_weather", "arg': CallProblem.UNCLOSED,
         "<tool_call>\n{'name': 'get_weather', 'arguments': {}}\n</tool_call>": CallProblem.INVALID_JSON,

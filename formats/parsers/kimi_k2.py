@@ -24,6 +24,7 @@ from formats.parsers.base import (
     json_payload,
     named_call,
     read_turn,
+    response_template,
 )
 from formats.reading.calls import tool_names
 from formats.reading.frames import cut_off, frame_end, near
@@ -176,6 +177,14 @@ FORMAT = OutputFormat(
     write=write,
     stops=STOPS[:1],
     servers={"vllm": "kimi_k2", "sglang": "kimi_k2"},
+    response_template=response_template(
+        "<|im_assistant|>assistant<|im_middle|>",
+        r"(?:<\|tool_calls_section_begin\|>)?\s*<\|tool_call_begin\|>(?:functions\.)?(?P<name>[^<|]+?):\d+"
+        r"<\|tool_call_argument_begin\|>",
+        r"<\|tool_call_end\|>(?:\s*<\|tool_calls_section_end\|>)?",
+        {"name": "{name}", "arguments": "{content}"},
+        r"<\|im_end\|>",
+    ),
     broken={
         f'{SECTION}{CALL}functions.get_weather:0{ARGUMENTS}{{"city": "Par': CallProblem.UNCLOSED,
         f'{SECTION}{CALL}functions.get_weather:0{ARGUMENTS}{{"city": "Paris",}}{CALL_END}{SECTION_END}': (

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from formats.parsers._tagged import add_tagged_call, json_arguments, json_call, write_value
-from formats.parsers.base import OutputFormat, read_turn
+from formats.parsers.base import OutputFormat, read_turn, response_template
 from formats.reading.frames import NAME_LIMIT, cut_off, frame_end, take_closer
 from formats.reading.reader import Reader, Wait
 from formats.reading.tagged import Label, Tags, attribute, read_body
@@ -138,6 +138,15 @@ FORMAT = OutputFormat(
     write=write,
     stops=STOPS[:1],
     servers={"vllm": "qwen3_coder", "sglang": "qwen3_coder"},
+    response_template=response_template(
+        "<|im_start|>assistant\n",
+        r"<tool_call>\s*<function=(?P<name>[^>\n]+)>",
+        r"</function>\s*</tool_call>",
+        {"name": "{name}", "arguments": "{content}"},
+        r"<\|im_end\|>|<\|endoftext\|>",
+        content="xml-inline",
+        tag_pattern=r"<parameter=(?P<key>[^>\n]+)>\n?(?P<value>.*?)\n?</parameter>",
+    ),
     broken={
         "<tool_call>\n<function=get_weather>\n<parameter=city>\nPar": CallProblem.UNCLOSED,
         "<function=get_time>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>": CallProblem.MALFORMED,

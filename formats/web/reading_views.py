@@ -51,6 +51,7 @@ def reading(text: str, name: str, prompt_suffix: str, how: str, tools: Sequence[
         calls=[(call, _arguments(call), _fault(call)) for call in parsed.calls],
         message=message,
         flags=_flags(chosen),
+        template=chosen.response_template and json.dumps(chosen.response_template, ensure_ascii=False, indent=2),
         others=_others(parsed, name, prompt_suffix, tools),
     )
 
