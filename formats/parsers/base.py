@@ -39,9 +39,7 @@ class OutputFormat:
     servers: Mapping[str, str] = field(default_factory=dict)  # "vllm" -> its flag's value, "sglang" -> ...
     reasoning: tuple[str, str] | None = THINK
     prompt_suffix: str = ""  # what the format's own template writes before an output, where reading needs it
-    response_template: Mapping[str, Any] | None = (
-        None  # as transformers\' parse_response takes it, where it can be written
-    )
+    response_template: Mapping[str, Any] | None = None  # for transformers' parse_response, where it can be written
 
     def parse(self, text: str, tools: Sequence[ToolDefinition] = (), prompt_suffix: str = "") -> ParsedOutput:
         """Read a whole output. Never raises on any text; the segments tile it."""
