@@ -20,6 +20,7 @@ class Fix:
     title: str  # what a button says
     what: str  # what it does, and whom it helps
     apply: Callable[[Conversation], Conversation]
+    checks: tuple[str, ...] = ()  # the checks whose finding it remedies
 
     def applicable(self, conversation: Conversation) -> bool:
         """Whether it changes anything."""
@@ -170,18 +171,21 @@ FIXES: Mapping[str, Fix] = {
             "Turns the JSON text of a call's arguments, as the OpenAI API has it, into the object that most templates "
             "need; text that is no JSON object stays.",
             _decode_arguments,
+            ("arguments_text",),
         ),
         Fix(
             "empty_content",
             "Empty text for no content",
             'Writes "" where content is null or missing: some templates print None for it, others refuse it.',
             _empty_content,
+            ("content_null", "content_missing"),
         ),
         Fix(
             "nine_character_ids",
             "Ids of nine characters",
             "Gives every call and its result an id of nine letters and digits, which the templates of Mistral ask for.",
             _nine_characters,
+            ("call_ids",),
         ),
         Fix(
             "split_calls",
@@ -189,12 +193,14 @@ FIXES: Mapping[str, Fix] = {
             "Makes a turn of its own of every parallel call, with its result behind it, for templates that take a "
             "single call.",
             _split_calls,
+            ("history_parallel",),
         ),
         Fix(
             "system_into_user",
             "System text into the user's turn",
             "Moves system and developer texts in front of the next user text, for templates that have no such role.",
             _system_into_user,
+            ("system_role", "developer_role"),
         ),
         Fix(
             "results_as_text",
@@ -202,6 +208,7 @@ FIXES: Mapping[str, Fix] = {
             "Turns a tool's result that is an object, a list or a number into its JSON text, which every template can "
             "print.",
             _results_as_text,
+            ("result_object",),
         ),
     )
 }

@@ -11,6 +11,7 @@ from formats import leaderboard, samples, snapshot
 from formats.audit import Entry, audit
 from formats.checks import CHECKS
 from formats.cli.audit import template_alone
+from formats.fixes import FIXES
 from formats.parsers import FORMATS
 from formats.snapshot import templates
 from formats.web.engine import Engine
@@ -160,6 +161,16 @@ def test_a_finding_shows_explanation_and_marked_proof(scoring):
     waited(lambda: scoring.matrix(["llama-3.1-405b"], 1))
     html = scoring.finding(["llama-3.1-405b", "added_dates"])
     assert "Does the template write dates" in html and "<mark>Cutting Knowledge Date" in html
+
+
+def test_a_finding_with_a_known_remedy_offers_it(scoring):
+    waited(lambda: scoring.matrix(["ministral-8b-2410", "qwen3"], 1))
+    assert 'data-fix="nine_character_ids"' in scoring.finding(["ministral-8b-2410", "call_ids"])
+    assert "data-fix" not in scoring.finding(["qwen3", "call_ids"])
+
+
+def test_remedies_name_checks_that_exist():
+    assert {check for fix in FIXES.values() for check in fix.checks} <= set(CHECKS)
 
 
 @pytest.mark.parametrize("asked", [None, [], ["qwen3"], ["qwen3", 5], ["qwen3", "no_such_check"], ["", "clock"]])

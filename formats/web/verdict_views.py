@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from formats.checks import CHECKS, explanation
 from formats.checks.base import Check
+from formats.fixes import FIXES
 from formats.types import Evidence, Finding, Score, Status, Verdict
 from formats.verdict import worst
 from formats.web import views
@@ -70,6 +71,7 @@ def finding(found: Finding, title: str) -> Markup:
         title=title,
         mark=mark(found),
         paragraphs=paragraphs,
+        remedies=[fix for fix in FIXES.values() if check.name in fix.checks] if found.status is Status.FAIL else [],
         evidence=[_proof(evidence) for evidence in found.evidence],
     )
 
