@@ -166,6 +166,20 @@ def pieces_of(text: str) -> list[str]:
     return [text[i : i + PIECE] for i in range(0, len(text), PIECE)]
 
 
+class Watched(list[str]):
+    """Pieces that end the reading when its time is over: a reader may swallow what the alarm raises."""
+
+    def __init__(self, pieces: Sequence[str], seconds: float) -> None:
+        super().__init__(pieces)
+        self.deadline = time.process_time() + seconds
+
+    def __iter__(self) -> Iterator[str]:
+        for piece in super().__iter__():
+            if time.process_time() > self.deadline:
+                raise TooLong
+            yield piece
+
+
 @contextlib.contextmanager
 def limited(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
@@ -186,7 +200,7 @@ def timed(read: Read, pieces: Sequence[str], suffix: str, calls: Calls, limit: f
     while not times or (time.process_time() - start < 0.1 and times < 1000):
         try:
             with limited(limit):
-                found, _ = read(pieces, [TOOL], suffix)
+                found, _ = read(Watched(pieces, limit), [TOOL], suffix)
         except TooLong:
             return Took(limit, True, stopped=True)
         except Exception:
