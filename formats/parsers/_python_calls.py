@@ -12,6 +12,7 @@ from formats.reading.python_calls import Arguments, ArgumentsScanner, read_argum
 from formats.reading.reader import Reader, Wait
 from formats.types import CallProblem
 
+_OPENING = re.compile(r"\[[\w\s(]")
 _NOT_NAME = re.compile(r"[^\w.-]")
 _NOT_BLANK = re.compile(r"[^ \t]")
 _NAME = re.compile(r"[^\W\d][\w.-]*")
@@ -95,7 +96,8 @@ def call_list(
     frame of all of them.
     """
     cursor = reader.at
-    if (yield from reader.ahead(1, start)) == "[" and (certain or not _is_subscript(reader, start)):
+    begins = _OPENING.fullmatch((yield from reader.ahead(2, start)))
+    if begins and (certain or not _is_subscript(reader, start)):
         first = yield from python_call(reader, (yield from reader.past_space(start + 1)))
         if first and (yield from _begins_list(reader, first, ends)):
             yield from _elements(reader, first, ends, problem)
