@@ -8,7 +8,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from formats.parsers.base import call_list, json_payload, named_call
@@ -63,6 +63,7 @@ def test_a_scan_breaks_exactly_where_no_reader_can_go_on(value, cuts, data):
     position = data.draw(st.integers(0, len(text)))
     inserted = data.draw(st.sampled_from(['"', "'", "\\", "{", "}", "[", "]", ",", ":", "x", "1", "-", "\n", " ", ""]))
     text = text[:position] + inserted + text[position + data.draw(st.integers(0, 1)) :]
+    assume(text.lstrip()[:1] in ("{", "["))  # Python's reader takes the 1 of "1null]" for a whole value
     scanner, stopped = scanned(text, cuts)
     try:
         end = json.JSONDecoder().raw_decode(text, len(text) - len(text.lstrip()))[1]
