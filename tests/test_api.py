@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
+import coroutines
 import pytest
 from gradio_client import Client
 from mcp import ClientSession
@@ -149,4 +149,4 @@ def test_the_same_functions_are_mcp_tools(address):
             wrong = await session.call_tool("parse_output", {"output": CALL, "format": "no_such_format"})
             assert wrong.isError and "no format is called" in wrong.content[0].text
 
-    asyncio.run(talk())
+    coroutines.run(talk())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -12,6 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import coroutines
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
@@ -82,7 +82,7 @@ def test_the_mcp_address_lists_the_tools(address):
             return {tool.name for tool in (await session.list_tools()).tools}
 
     named = README.partition("## API and MCP")[2].partition("are open to programs")[0]
-    assert asyncio.run(tools()) == set(re.findall(r"`(\w+)`", named))
+    assert coroutines.run(tools()) == set(re.findall(r"`(\w+)`", named))
 
 
 def test_the_frame_shows_the_page(address):

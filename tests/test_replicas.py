@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import socket
@@ -13,6 +12,7 @@ import urllib.request
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import coroutines
 import pytest
 from completions_server import CompletionsServer
 from gradio_client import Client
@@ -125,7 +125,7 @@ def test_agents_need_no_replica_of_their_own(proxy):
             answers = [await session.call_tool("render", {"model": "qwen3", "messages": MESSAGES}) for _ in range(2)]
             return len(tools), [json.loads(answer.content[0].text)["prompt"] for answer in answers]
 
-    count, prompts = asyncio.run(talk())
+    count, prompts = coroutines.run(talk())
     assert count == 7 and "東京" in prompts[0] and prompts[0] == prompts[1]
     assert replicas_of(proxy, "/mcp") == {0, 1}
 

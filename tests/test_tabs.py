@@ -115,7 +115,13 @@ def test_nothing_typed_is_lost_when_it_cannot_be_put(reading):
 def test_every_output_sample_says_what_it_shows(reading, sample):
     output, format, suffix, tools = reading.pick(sample.name)
     parsed = FORMATS[format].parse(output, json.loads(tools), suffix)
-    faulty = {"JSON with a fault", "cut off inside the call", "a frame with a fault", "arguments encoded twice"}
+    faulty = {
+        "JSON with a fault",
+        "cut off inside the call",
+        "cut off in a value",
+        "a frame with a fault",
+        "arguments encoded twice",
+    }
     faulty |= {"arguments that break the schema", "a tool that does not exist"}
     if sample.title in faulty:
         assert any(call.problem for call in parsed.calls)

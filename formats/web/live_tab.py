@@ -64,13 +64,13 @@ def build(live: Live, models: list[str], formats: list[str]) -> LiveTab | None:
                 second = gr.Dropdown(
                     [("nothing", NO_STYLE), *STYLES], value=NO_STYLE, label="Beside it", elem_id="live-second"
                 )
-                rounds = gr.Number(3, minimum=1, maximum=8, precision=0, label="Rounds", elem_id="live-rounds")
-                tokens = gr.Number(128, minimum=1, maximum=4096, precision=0, label="Max tokens", elem_id="live-tokens")
+                rounds = gr.Number(3, precision=0, label="Rounds", elem_id="live-rounds")
+                tokens = gr.Number(128, precision=0, label="Max tokens", elem_id="live-tokens")
             with gr.Accordion("Sampling, tool choice and results", open=False, elem_id="live-more"):
                 with gr.Row():
-                    temperature = gr.Number(0, minimum=0, maximum=5, label="Temperature", elem_id="live-temperature")
-                    top_p = gr.Number(1, minimum=0, maximum=1, label="top_p", elem_id="live-top-p")
-                    seed = gr.Number(0, minimum=0, precision=0, label="Seed", elem_id="live-seed")
+                    temperature = gr.Number(0, label="Temperature", elem_id="live-temperature")
+                    top_p = gr.Number(1, label="top_p", elem_id="live-top-p")
+                    seed = gr.Number(0, precision=0, label="Seed", elem_id="live-seed")
                     choice = gr.Dropdown(
                         ["auto", "none", "required"],
                         value="auto",

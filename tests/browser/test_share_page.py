@@ -43,6 +43,11 @@ def opened(page) -> None:
     page.wait_for_function("!document.querySelector('.state.waiting')")
 
 
+def card_with(page, text: str) -> None:
+    """Wait until the columns follow what was opened."""
+    page.locator('article.card[data-model="qwen3"] pre.prompt', has_text=text).wait_for()
+
+
 def test_a_link_opens_equal_in_another_browser(open_page, chromium, app_url):
     first = open_page()
     type_messages(first, EDITED)
@@ -51,6 +56,7 @@ def test_a_link_opens_equal_in_another_browser(open_page, chromium, app_url):
     second = context.new_page()
     second.goto(link)
     opened(second)
+    card_with(second, "kqz")
     assert prompt_of(second, "qwen3") == prompt_of(first, "qwen3")
     assert "Olá, 東京 & <b>kqz</b>?" in prompt_of(second, "qwen3")
     context.close()
@@ -67,6 +73,7 @@ def test_a_link_opens_at_a_server_that_has_never_seen_it(open_page, chromium, st
         second.set_default_timeout(60_000)
         second.goto(f"{address}#{fragment}")
         opened(second)
+        card_with(second, "kqz")
         assert prompt_of(second, "qwen3") == prompt_of(first, "qwen3")
         context.close()
 
