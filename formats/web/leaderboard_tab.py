@@ -48,7 +48,12 @@ def build(ranking: Ranking) -> None:
         **private,
     )
     running = again.click(
-        ranking.again, filters, [about, table, again, stop], api_visibility="private", concurrency_limit=1
+        ranking.again,
+        filters,
+        [about, table, again, stop],
+        api_visibility="private",
+        concurrency_limit=1,
+        show_progress_on=about,
     )
     stop.click(
         lambda: (gr.Button(visible=True), gr.Button(visible=False)), None, [again, stop], cancels=[running], **private
