@@ -15,7 +15,7 @@ from formats.types import Finding
 def _discover() -> dict[str, Check]:
     found: dict[str, Check] = {}
     for info in pkgutil.iter_modules(__path__):
-        if info.name == "base":
+        if info.name == "base" or info.name.startswith("_"):
             continue
         check: Check = importlib.import_module(f"{__name__}.{info.name}").CHECK
         if check.name != info.name:

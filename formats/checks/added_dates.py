@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 
-from formats.checks.base import Check, Result, Subject, failed, passed, system, tool, user
+from formats.checks._probes import system, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 ISO, DAY_FIRST = r"\b\d{4}-\d{2}(?:-\d{2})?\b", rf"\b\d{{1,2}} {MONTH}\.? \d{{4}}"

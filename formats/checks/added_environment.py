@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 
 from formats.attribution import blocks
+from formats.checks._probes import system, tool, user
 from formats.checks.added_dates import DATED_LINE
-from formats.checks.base import Check, Result, Subject, failed, passed, system, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 LABEL = r"[A-Z][A-Za-z]{2,20}(?: [A-Za-z]{2,20}){0,2}"
 VALUE = r"""(?!(?:system|user|assistant|tool)$)[A-Za-z0-9][^\s{}<>"]*(?: [^\s{}<>"]+){0,2}"""  # not who speaks

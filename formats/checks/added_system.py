@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 
 from formats.attribution import blocks
+from formats.checks._probes import system, user
 from formats.checks.added_dates import DATED_LINE
 from formats.checks.added_environment import LABEL_LINE
-from formats.checks.base import Check, Rendered, Result, Subject, failed, passed, system, user
+from formats.checks.base import Check, Rendered, Result, Subject, failed, passed
 
 DATE_LENGTH = 60  # characters of a line that tells a date, at most
 WORDS = re.compile(r"(?:[^\W\d_]+[ ,.;:!?'-]+){3,}[^\W\d_]{2,}")

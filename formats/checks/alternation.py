@@ -6,7 +6,8 @@ templates refuse them; it is better to know than to find out in production.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, system, user
+from formats.checks._probes import assistant, system, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 
 def run(subject: Subject) -> Result:

@@ -7,7 +7,8 @@ then learns to write arguments that no JSON parser reads.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, not_applicable, passed, result, tool, user
+from formats.checks._probes import assistant, result, tool, user
+from formats.checks.base import Check, Result, Subject, failed, not_applicable, passed
 from formats.types import JsonObject
 
 ARGUMENTS: JsonObject = {"probe_key_kqz": "probe value kqz", "flag_kqz": True, "none_kqz": None, "list_kqz": [1, "a"]}

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 
-from formats.checks.base import Check, Result, Subject, assistant, difference, failed, passed, result, tool, user
+from formats.checks._probes import assistant, difference, result, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 ARGUMENTS = {"probe_key_kqz": "probe value kqz"}
 AS_TEXT = json.dumps(ARGUMENTS)

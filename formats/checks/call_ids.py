@@ -7,7 +7,8 @@ by trying.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Rendered, Result, Subject, assistant, failed, passed, result, tool, user
+from formats.checks._probes import assistant, result, tool, user
+from formats.checks.base import Check, Rendered, Result, Subject, failed, passed
 
 LONG, NINE = "call_kqz_0123456789abcdef", "kqz00call"
 

@@ -8,7 +8,8 @@ that the template itself writes, or its keys where it has no delimiters.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, added_by_tools, failed, format_words, passed, tool, user
+from formats.checks._probes import added_by_tools, format_words, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 
 def run(subject: Subject) -> Result:

@@ -6,7 +6,8 @@ must guess, and text beside a call is lost or misread. Markers settle it.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, call_marker, failed, passed
+from formats.checks._probes import call_marker
+from formats.checks.base import Check, Result, Subject, failed, passed
 from formats.types import Evidence
 
 

@@ -6,7 +6,8 @@ calls do not: a parser needs the tool's schema to know whether 03106 is a number
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, failed, find_json, passed
+from formats.checks._probes import find_json
+from formats.checks.base import Check, Result, Subject, failed, passed
 from formats.detect import CALL
 from formats.types import Evidence
 

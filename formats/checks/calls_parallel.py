@@ -5,7 +5,8 @@ Two calls are written by the template and read back by the format's parser.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, read_calls
+from formats.checks._probes import assistant, read_calls
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 
 def run(subject: Subject) -> Result:

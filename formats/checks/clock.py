@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import datetime
 
-from formats.checks.base import Check, Result, Subject, difference, failed, passed, system, tool, user
+from formats.checks._probes import difference, system, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 ONE, OTHER = datetime.date(2024, 7, 26), datetime.date(2031, 12, 5)
 

@@ -6,7 +6,8 @@ on it, or write "None" or "undefined" to the model.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, call_lost, difference, failed, passed, result, tool, user
+from formats.checks._probes import difference, result, tool, user
+from formats.checks.base import Check, Result, Subject, call_lost, failed, passed
 
 
 def run(subject: Subject) -> Result:

@@ -7,7 +7,8 @@ into the prompt, some fail. `""` is the form that every template takes.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, call_lost, difference, failed, passed, result, tool, user
+from formats.checks._probes import difference, result, tool, user
+from formats.checks.base import Check, Result, Subject, call_lost, failed, passed
 from formats.types import JsonObject
 
 

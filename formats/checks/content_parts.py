@@ -7,7 +7,8 @@ turn.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, difference, failed, passed, user
+from formats.checks._probes import difference, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 
 def run(subject: Subject) -> Result:

@@ -6,7 +6,8 @@ be native, written as a system turn, dropped without a word, or refused.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, failed, passed, system, user
+from formats.checks._probes import system, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 TEXT = "Probe instruction kqz."
 

@@ -7,7 +7,8 @@ word. By token ids: the prompt itself must not begin with it twice.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, failed, not_applicable, passed, system, user
+from formats.checks._probes import system, user
+from formats.checks.base import Check, Result, Subject, failed, not_applicable, passed
 
 
 def run(subject: Subject) -> Result:

@@ -7,7 +7,8 @@ until it has shown what it is.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, call_marker, failed, passed
+from formats.checks._probes import call_marker
+from formats.checks.base import Check, Result, Subject, failed, passed
 from formats.types import Evidence
 
 

@@ -6,7 +6,8 @@ teaches it to answer without calling.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, result, tool, user, words_missing
+from formats.checks._probes import assistant, result, tool, user, words_missing
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 WORDS = {"name": "probe_call_kqz", "argument": "probe_key_kqz", "value": "probe value kqz"}
 CALL = ("probe_call_kqz", {"probe_key_kqz": "probe value kqz"})

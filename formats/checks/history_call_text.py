@@ -6,7 +6,8 @@ text or the call makes the model forget what it said, or what it did.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, result, tool, user
+from formats.checks._probes import assistant, result, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 SAID = "Probe remark kqz."
 

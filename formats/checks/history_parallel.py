@@ -7,7 +7,8 @@ answer belongs to no question.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, result, tool, user
+from formats.checks._probes import assistant, result, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 FIRST, SECOND = "probe first kqz", "probe second kqz"
 

@@ -7,7 +7,8 @@ told, not judged.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, passed, result, tool, user
+from formats.checks._probes import assistant, result, tool, user
+from formats.checks.base import Check, Result, Subject, passed
 
 THOUGHT = "Probe thought kqz."
 

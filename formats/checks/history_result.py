@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 
-from formats.checks.base import Check, Rendered, Result, Subject, assistant, failed, passed, result, tells, tool, user
+from formats.checks._probes import assistant, result, tells, tool, user
+from formats.checks.base import Check, Rendered, Result, Subject, failed, passed
 from formats.text import common_prefix
 
 RESULT = "18C probe result kqz"

@@ -8,7 +8,8 @@ by token ids, not judged.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, failed, passed, system, user
+from formats.checks._probes import system, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 SYSTEM, USER = "Probe instruction kqz.", "Probe question kqz?"
 

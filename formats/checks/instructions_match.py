@@ -6,18 +6,8 @@ parser that fits the one fails on the other.
 
 from __future__ import annotations
 
-from formats.checks.base import (
-    Check,
-    Result,
-    Subject,
-    added_by_tools,
-    failed,
-    format_words,
-    not_applicable,
-    passed,
-    tool,
-    user,
-)
+from formats.checks._probes import added_by_tools, format_words, tool, user
+from formats.checks.base import Check, Result, Subject, failed, not_applicable, passed
 from formats.parsers import FORMATS
 from formats.types import Evidence
 

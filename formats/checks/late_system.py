@@ -6,7 +6,8 @@ drop them, or refuse the chat.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, system, user
+from formats.checks._probes import assistant, system, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 LATE = "Probe late instruction kqz."
 

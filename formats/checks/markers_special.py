@@ -6,7 +6,8 @@ cannot be split between two pieces of a stream. Told by token ids.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, call_marker, failed, passed
+from formats.checks._probes import call_marker
+from formats.checks.base import Check, Result, Subject, failed, passed
 from formats.types import Evidence
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats.checks.base import Check, Rendered, Result, Subject, assistant, passed, result, system, tool, user
+from formats.checks._probes import assistant, result, system, tool, user
+from formats.checks.base import Check, Rendered, Result, Subject, passed
 from formats.template import options_read
 
 VALUES: tuple[Any, ...] = (True, False, "low", "high", ["probe_kqz"], 1)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats.checks.base import Check, Rendered, Result, Subject, failed, not_applicable, passed, user
+from formats.checks._probes import user
+from formats.checks.base import Check, Rendered, Result, Subject, failed, not_applicable, passed
 from formats.template import options_read
 
 

@@ -6,7 +6,8 @@ turn, its white space included: a lost space or line break changes the first tok
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, user
+from formats.checks._probes import assistant, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 BEGUN = "Probe prefill kqz: "
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats.checks.base import Check, Rendered, Result, Subject, assistant, failed, passed, user
+from formats.checks._probes import assistant, user
+from formats.checks.base import Check, Rendered, Result, Subject, failed, passed
 from formats.errors import FormatsError
 from formats.text import common_prefix
 from formats.types import Evidence

@@ -6,7 +6,8 @@ other's where only the position binds them. This is told, not judged.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, passed, result, tool, user
+from formats.checks._probes import assistant, result, tool, user
+from formats.checks.base import Check, Result, Subject, passed
 
 ID = "kqz0bound"
 

@@ -6,7 +6,8 @@ escaped quotes ({\"temperature\": 18}), which cost tokens and are harder to read
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, result, tool, user
+from formats.checks._probes import assistant, result, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 TEXT = '{"temperature_kqz": 18, "place": "Köln"}'
 

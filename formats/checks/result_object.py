@@ -6,7 +6,8 @@ JSON, by Python's rules, empty, or not at all.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, result, tool, user
+from formats.checks._probes import assistant, result, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 OBJECT = {"temperature_kqz": 18, "open": True}
 

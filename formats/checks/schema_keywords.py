@@ -8,7 +8,8 @@ both prompts are the same, the keyword has died. This works for every notation.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Rendered, Result, Subject, failed, passed, user
+from formats.checks._probes import user
+from formats.checks.base import Check, Rendered, Result, Subject, failed, passed
 from formats.types import Evidence, JsonObject
 
 TEXT: JsonObject = {"type": "string"}

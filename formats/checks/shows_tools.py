@@ -8,7 +8,8 @@ nowhere else, and each of them must be in the prompt.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, failed, passed, tool, user
+from formats.checks._probes import tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 WORDS = {
     "name": "probe_call_kqz",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, alike, assistant, failed, passed, system, tells, user
+from formats.checks._probes import alike, assistant, system, tells, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 SYSTEM, USER = "Probe instruction kqz.", "Probe question kqz?"
 

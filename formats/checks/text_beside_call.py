@@ -6,7 +6,8 @@ both, each by itself.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, read_turn_back
+from formats.checks._probes import assistant, read_turn_back
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 SAID = "Probe remark kqz."
 

@@ -7,7 +7,8 @@ looked for, character by character.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, failed, not_applicable, passed, user
+from formats.checks._probes import user
+from formats.checks.base import Check, Result, Subject, failed, not_applicable, passed
 from formats.types import Evidence
 
 TEXTS = {

@@ -7,7 +7,8 @@ parser.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, failed, passed, read_back
+from formats.checks._probes import survival
+from formats.checks.base import Check, Result, Subject
 
 TEXTS: dict[str, object] = {
     "quotes": "say \"hi\" and 'bye'",
@@ -22,13 +23,7 @@ TEXTS: dict[str, object] = {
 
 def run(subject: Subject) -> Result:
     markers = {f"the marker {m}": f"before {m} after" for m in (subject.format.markers if subject.format else ())}
-    texts = {**TEXTS, **markers}
-    lost, evidence = read_back(subject, texts)
-    if not lost:
-        return passed("any text is read back as it was, the format's own markers too", *evidence)
-    return failed(
-        "corrupted", f"not read back as written: {', '.join(lost)}", *evidence, credit=1 - len(lost) / len(texts)
-    )
+    return survival(subject, {**TEXTS, **markers}, "any text is read back as it was, the format's own markers too")
 
 
 CHECK = Check(

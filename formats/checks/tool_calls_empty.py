@@ -7,7 +7,8 @@ write an empty call, or lose its text.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, difference, failed, passed, user
+from formats.checks._probes import assistant, difference, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 
 def run(subject: Subject) -> Result:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats.checks.base import Check, Result, Subject, failed, find_json, json_at, not_applicable, passed, user
+from formats.checks._probes import find_json, json_at, user
+from formats.checks.base import Check, Result, Subject, failed, not_applicable, passed
 
 PARAMETERS = {
     "type": "object",

@@ -6,7 +6,8 @@ read the keys unasked refuse them, or write "None" and "undefined" to the model.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, failed, passed, user
+from formats.checks._probes import user
+from formats.checks.base import Check, Result, Subject, failed, passed
 from formats.types import Evidence, JsonObject
 
 

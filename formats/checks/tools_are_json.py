@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats.checks.base import Check, Result, Subject, failed, find_json, json_at, passed, tool, user
+from formats.checks._probes import find_json, json_at, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 DESCRIPTION = 'Probe "quoted" kqz,\na second line and a back\\slash.'
 TOOL = tool(description=DESCRIPTION)

@@ -8,20 +8,8 @@ stand directly before and behind the question must be the same.
 
 from __future__ import annotations
 
-from formats.checks.base import (
-    Check,
-    Result,
-    Subject,
-    alike,
-    difference,
-    failed,
-    not_applicable,
-    passed,
-    system,
-    tells,
-    tool,
-    user,
-)
+from formats.checks._probes import alike, difference, system, tells, tool, user
+from formats.checks.base import Check, Result, Subject, failed, not_applicable, passed
 from formats.types import JsonObject
 
 SYSTEM, USER = "Probe instruction kqz.", "Probe question kqz?"

@@ -6,7 +6,8 @@ tool section with nothing in it, or announce functions that do not exist.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, difference, failed, passed, system, user
+from formats.checks._probes import difference, system, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 
 
 def run(subject: Subject) -> Result:

@@ -6,7 +6,8 @@ with every turn), and whose words they seem to be. This is told, not judged.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Rendered, Result, Subject, alike, assistant, passed, system, tells, tool, user
+from formats.checks._probes import alike, assistant, system, tells, tool, user
+from formats.checks.base import Check, Rendered, Result, Subject, passed
 from formats.types import JsonObject
 
 SYSTEM, FIRST, LAST = "Probe instruction kqz.", "Probe question kqz?", "Probe follow-up kqz?"

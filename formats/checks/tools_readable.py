@@ -7,7 +7,8 @@ Tried in a tool's description, a call's argument and a result.
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, assistant, failed, passed, result, tool, user
+from formats.checks._probes import assistant, result, tool, user
+from formats.checks.base import Check, Result, Subject, failed, passed
 from formats.types import Evidence
 
 TEXTS = {"a description": "kqz 東京 é <d> &", "an argument": "kqz 大阪 ü <a> &", "a result": "kqz 京都 ñ <r> &"}

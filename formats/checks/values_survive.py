@@ -7,7 +7,8 @@ the format's parser, and compared: true, null, nested objects, 2**63, and the te
 
 from __future__ import annotations
 
-from formats.checks.base import Check, Result, Subject, failed, passed, read_back
+from formats.checks._probes import survival
+from formats.checks.base import Check, Result, Subject
 
 VALUES: dict[str, object] = {
     "true": True,
@@ -24,12 +25,7 @@ VALUES: dict[str, object] = {
 
 
 def run(subject: Subject) -> Result:
-    lost, evidence = read_back(subject, VALUES)
-    if not lost:
-        return passed("every JSON type is read back as it was", *evidence)
-    return failed(
-        "corrupted", f"not read back as written: {', '.join(lost)}", *evidence, credit=1 - len(lost) / len(VALUES)
-    )
+    return survival(subject, VALUES, "every JSON type is read back as it was")
 
 
 CHECK = Check(
