@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from formats.parsers._tagged import add_tagged_call, json_arguments, json_call
+from formats.parsers._tagged import add_tagged_call, json_arguments, json_call, write_value
 from formats.parsers.base import Handler
 from formats.reading.frames import cut_off, near, take_closer
 from formats.reading.reader import Reader, Wait
 from formats.reading.tagged import Label, Tags, read_body
-from formats.types import CallProblem
+from formats.types import CallProblem, FunctionCall
 
 _WORD = re.compile(r"\w[^\s<>{}()\"'`]*")
 
@@ -130,3 +130,13 @@ def openers(layout: Layout) -> Mapping[str, Handler]:
         add_tagged_call(reader, start, reader.at, name, body)
 
     return {block: whole_block, function: alone} if in_block else {function: alone}
+
+
+def write_keyed(call: FunctionCall, tags: Tags, key_end: str, value: str) -> str:
+    """A call as its name and, line by line, its keys and values, each between tags of its own."""
+    assert isinstance(call["arguments"], dict)
+    arguments = "".join(
+        f"{tags.key}{key}{key_end}\n{value}{write_value(each, tags)}{tags.value_end}\n"
+        for key, each in call["arguments"].items()
+    )
+    return f"{tags.call[0]}{call['name']}\n{arguments}{tags.call[1]}"

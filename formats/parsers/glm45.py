@@ -17,7 +17,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from formats.parsers._tagged import add_tagged_call, json_arguments, json_call, write_value
+from formats.parsers._blocks import write_keyed
+from formats.parsers._tagged import add_tagged_call, json_arguments, json_call
 from formats.parsers.base import OutputFormat, read_turn
 from formats.reading.calls import tool_names
 from formats.reading.frames import cut_off, near, take_closer
@@ -126,16 +127,7 @@ def read(reader: Reader) -> Wait[None]:
 
 
 def write(calls: Sequence[FunctionCall]) -> str:
-    return "\n".join(map(_write_call, calls))
-
-
-def _write_call(call: FunctionCall) -> str:
-    assert isinstance(call["arguments"], dict)
-    arguments = "".join(
-        f"{KEY}{key}{KEY_END}\n{VALUE}{write_value(value, TAGS)}{VALUE_END}\n"
-        for key, value in call["arguments"].items()
-    )
-    return f"{OPEN}{call['name']}\n{arguments}{CLOSE}"
+    return "\n".join(write_keyed(call, TAGS, KEY_END, VALUE) for call in calls)
 
 
 FORMAT = OutputFormat(

@@ -11,14 +11,11 @@ Granite 3.1 and later write the list behind <tool_call>, too. Calls are written 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-
 from formats.parsers import hermes
+from formats.parsers._lists import list_between, write_list
 from formats.parsers.base import OutputFormat, call_list, read_turn
-from formats.reading.frames import take_closer
 from formats.reading.reader import Reader, Wait
-from formats.types import CallProblem, FunctionCall
+from formats.types import CallProblem
 
 OPEN = "<|tool_call|>"
 ANSWER, ANSWER_END = "<response>", "</response>"
@@ -34,10 +31,7 @@ def tag_list(reader: Reader) -> Wait[bool]:
     inside = yield from reader.past_space(reader.at + len(hermes.OPEN))
     if (yield from reader.ahead(1, inside)) != "[":
         return (yield from hermes.openers(STOPS)[hermes.OPEN](reader))
-    if not (yield from call_list(reader, inside, (hermes.CLOSE, hermes.OPEN, *STOPS))):
-        return False
-    yield from take_closer(reader, hermes.CLOSE)
-    return True
+    return (yield from list_between(hermes.OPEN, hermes.CLOSE, STOPS)(reader))
 
 
 def answer(reader: Reader) -> Wait[bool]:
@@ -63,10 +57,6 @@ def read(reader: Reader) -> Wait[None]:
     yield from read_turn(reader, {**openers, ANSWER: answer, ANSWER_END: answer_end}, stops=STOPS)
 
 
-def write(calls: Sequence[FunctionCall]) -> str:
-    return f"{OPEN}{json.dumps(list(calls), ensure_ascii=False)}"
-
-
 FORMAT = OutputFormat(
     name="granite",
     title="Granite (JSON list, or objects in tags)",
@@ -74,7 +64,7 @@ FORMAT = OutputFormat(
     example='<|tool_call|>[{"name": "get_weather", "arguments": {"city": "Paris"}}]',
     markers=(OPEN, hermes.OPEN, hermes.CLOSE),
     read=read,
-    write=write,
+    write=write_list(OPEN, ""),
     stops=STOPS,
     servers={"vllm": "granite"},
     broken={

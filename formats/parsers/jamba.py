@@ -5,33 +5,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-
-from formats.parsers.base import OutputFormat, call_list, read_turn
-from formats.reading.frames import take_closer
+from formats.parsers._lists import list_between, write_list
+from formats.parsers.base import OutputFormat, read_turn
 from formats.reading.reader import Reader, Wait
-from formats.types import CallProblem, FunctionCall
+from formats.types import CallProblem
 
 OPEN, CLOSE = "<tool_calls>", "</tool_calls>"
 STOPS = ("<|eom|>", "<|endoftext|>")
 
 
-def tagged(reader: Reader) -> Wait[bool]:
-    """The tag counts only if a list, or one call without a list, follows it."""
-    inside = yield from reader.past_space(reader.at + len(OPEN))
-    if not (yield from call_list(reader, inside, (CLOSE, OPEN, *STOPS))):
-        return False
-    yield from take_closer(reader, CLOSE)
-    return True
-
-
 def read(reader: Reader) -> Wait[None]:
-    yield from read_turn(reader, {OPEN: tagged}, stops=STOPS)
-
-
-def write(calls: Sequence[FunctionCall]) -> str:
-    return f"{OPEN}{json.dumps(list(calls), ensure_ascii=False)}{CLOSE}"
+    yield from read_turn(reader, {OPEN: list_between(OPEN, CLOSE, STOPS)}, stops=STOPS)
 
 
 FORMAT = OutputFormat(
@@ -41,7 +25,7 @@ FORMAT = OutputFormat(
     example=f'{OPEN}[{{"name": "get_weather", "arguments": {{"city": "Paris"}}}}]{CLOSE}',
     markers=(OPEN, CLOSE),
     read=read,
-    write=write,
+    write=write_list(OPEN, CLOSE),
     stops=STOPS[:1],
     servers={"vllm": "jamba"},
     broken={

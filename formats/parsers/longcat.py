@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from formats.parsers._blocks import Layout, key_and_value, openers, starts_function, word
-from formats.parsers._tagged import write_value
+from formats.parsers._blocks import Layout, key_and_value, openers, starts_function, word, write_keyed
 from formats.parsers.base import OutputFormat, read_turn
 from formats.reading.reader import Reader, Wait
 from formats.reading.tagged import Tags
@@ -45,16 +44,7 @@ def read(reader: Reader) -> Wait[None]:
 
 
 def write(calls: Sequence[FunctionCall]) -> str:
-    return "\n".join(map(_write_call, calls))
-
-
-def _write_call(call: FunctionCall) -> str:
-    assert isinstance(call["arguments"], dict)
-    arguments = "".join(
-        f"{KEY}{key}{KEY_END}\n{VALUE}{write_value(value, TAGS)}{VALUE_END}\n"
-        for key, value in call["arguments"].items()
-    )
-    return f"{OPEN}{call['name']}\n{arguments}{CLOSE}"
+    return "\n".join(write_keyed(call, TAGS, KEY_END, VALUE) for call in calls)
 
 
 FORMAT = OutputFormat(

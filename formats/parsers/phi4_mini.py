@@ -9,28 +9,16 @@ both layouts are seen, and both are read. Calls are written with the tokens.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from formats.parsers._lists import list_between, write_list
 from formats.parsers.base import Handler, OutputFormat, call_list, read_turn
-from formats.reading.frames import take_closer
 from formats.reading.reader import Reader, Wait
-from formats.types import CallProblem, FunctionCall
+from formats.types import CallProblem
 
 OPEN, CLOSE, WORD = "<|tool_call|>", "<|/tool_call|>", "functools"
 PLURAL, PLURAL_CLOSE = "<|tool_calls|>", "<|/tool_calls|>"  # as a prompt in wide use misspells them
 STOPS = ("<|end|>", "<|endoftext|>")
-
-
-def between(opener: str, closer: str, problem: CallProblem | None = None) -> Handler:
-    def read_list(reader: Reader) -> Wait[bool]:
-        inside = yield from reader.past_space(reader.at + len(opener))
-        if not (yield from call_list(reader, inside, (closer, opener, *STOPS), problem=problem)):
-            return False
-        yield from take_closer(reader, closer)
-        return True
-
-    return read_list
 
 
 def behind_word(reader: Reader) -> Wait[bool]:
@@ -39,19 +27,15 @@ def behind_word(reader: Reader) -> Wait[bool]:
 
 
 OPENERS: Mapping[str, Handler] = {
-    OPEN: between(OPEN, CLOSE),
+    OPEN: list_between(OPEN, CLOSE, STOPS),
     WORD: behind_word,
-    PLURAL: between(PLURAL, PLURAL_CLOSE, CallProblem.MALFORMED),
-    WORD + PLURAL: between(WORD + PLURAL, PLURAL_CLOSE, CallProblem.MALFORMED),
+    PLURAL: list_between(PLURAL, PLURAL_CLOSE, STOPS, CallProblem.MALFORMED),
+    WORD + PLURAL: list_between(WORD + PLURAL, PLURAL_CLOSE, STOPS, CallProblem.MALFORMED),
 }
 
 
 def read(reader: Reader) -> Wait[None]:
     yield from read_turn(reader, OPENERS, stops=STOPS)
-
-
-def write(calls: Sequence[FunctionCall]) -> str:
-    return f"{OPEN}{json.dumps(list(calls), ensure_ascii=False)}{CLOSE}"
 
 
 FORMAT = OutputFormat(
@@ -61,7 +45,7 @@ FORMAT = OutputFormat(
     example='<|tool_call|>[{"name": "get_weather", "arguments": {"city": "Paris"}}]<|/tool_call|>',
     markers=(OPEN, CLOSE, WORD),
     read=read,
-    write=write,
+    write=write_list(OPEN, CLOSE),
     stops=STOPS[:1],
     servers={"vllm": "phi4_mini_json"},
     broken={
