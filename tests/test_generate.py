@@ -16,8 +16,9 @@ from formats.errors import FormatsError
 from formats.generate import tools
 from formats.generate.base import Sampling, Stop
 from formats.generate.engine import Engine, Waiting
-from formats.generate.loop import Answered, Finished, Round, Setup, check_choice, converse
+from formats.generate.loop import Finished, Round, Setup, check_choice, converse, go_on
 from formats.generate.report import Transcript, words
+from formats.generate.results import Answered
 from formats.generate.run import Output, Piece, StopStrings
 from formats.generate.server import Server
 from formats.models import CARDS
@@ -462,14 +463,57 @@ def test_results_typed_by_hand_come_first_and_are_checked(setup):
         assert outcome(events, Answered)[0].is_error and said in outcome(events, Answered)[0].content
 
 
-def test_a_call_that_nobody_can_answer_ends_the_run_with_what_there_is(setup):
-    tool = {"type": "function", "function": {"name": "ask_ann", "parameters": {"type": "object"}}}
-    conversation = {**ASK, "tools": [tool]}
+ANN = {"type": "function", "function": {"name": "ask_ann", "parameters": {"type": "object"}}}
+
+
+def test_a_call_that_a_person_has_to_answer_ends_the_run_with_what_there_is(setup):
     both = hermes("ask_ann", {}) + "\n" + hermes("nobody", {})
-    events, _ = run_loop(setup, both, conversation=conversation, rounds=3)
+    events, _ = run_loop(setup, both, conversation={**ASK, "tools": [ANN]}, rounds=3)
     finished = events[-1]
     assert finished.ending == "result_needed" and [call.name for call in finished.needed] == ["ask_ann"]
     assert [m["role"] for m in finished.conversation.messages] == ["user", "assistant", "tool"]
+
+
+def go_on_with(setup, finished, typed, *script, before=1, **more):
+    with CompletionsServer(*script) as server:
+        used = setup("qwen2.5", **more)
+        events = list(go_on(engine_of(server), finished.conversation, typed, before, used, Stop()))
+        return events, [request["prompt"] for request in server.requests]
+
+
+def test_a_run_goes_on_with_results_typed_by_hand_in_the_order_of_its_calls(setup):
+    tools = [*ASK["tools"], ANN]
+    both = hermes("ask_ann", {}) + "\n" + hermes("calculator", {"expression": "6 * 7"})
+    finished = run_loop(setup, both, conversation={**ASK, "tools": tools}, rounds=3)[0][-1]
+    (waits,) = finished.needed
+    events, prompts = go_on_with(setup, finished, {waits.id: "Ann says yes."}, "Yes, 42.", rounds=3)
+    assert [(one.content, one.by) for one in outcome(events, Answered)] == [("Ann says yes.", "typed")]
+    assert [begun.number for begun in outcome(events, Round)] == [2] and events[-1].ending == "answer"
+    assert 0 < prompts[0].index("Ann says yes.") < prompts[0].index('{"result": 42}')
+
+
+def test_every_call_waits_where_a_person_answers_all_and_the_rounds_stay_a_limit(setup):
+    call = hermes("calculator", {"expression": "6 * 7"})
+    events, _ = run_loop(setup, call, rounds=2, by_hand=True)
+    assert events[-1].ending == "result_needed" and not outcome(events, Answered)
+    (waits,) = events[-1].needed
+    for text, said in (("", "returned nothing"), ("x" * 20_001, "more than 20,000")):
+        again, prompts = go_on_with(setup, events[-1], {waits.id: text}, "Hm.", rounds=2, by_hand=True)
+        assert outcome(again, Answered)[0].is_error and said in prompts[0]
+    again, _ = go_on_with(setup, events[-1], {waits.id: "42"}, call, rounds=2, by_hand=True)
+    assert again[-1].ending == "rounds" and [waiting.name for waiting in again[-1].needed] == ["calculator"]
+    with pytest.raises(FormatsError, match="used up"):
+        go_on_with(setup, again[-1], {}, before=2, rounds=2)
+    with pytest.raises(FormatsError, match="no call waits"):
+        go_on_with(setup, run_loop(setup, "Fine.")[0][-1], {}, rounds=2)
+
+
+def test_the_error_of_a_call_without_a_name_stands_behind_the_results(setup):
+    output = hermes("ask_ann", {}) + '\n<tool_call>\n{"arguments": {}}\n</tool_call>'
+    finished = run_loop(setup, output, conversation={**ASK, "tools": [ANN]}, rounds=3)[0][-1]
+    events, _ = go_on_with(setup, finished, {finished.needed[0].id: "Yes."}, "Fine.", rounds=3)
+    messages = events[-1].conversation.messages
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "user"]
 
 
 @pytest.mark.parametrize("choice", ["no_such", {"type": "function", "function": {"name": "no_such"}}, {"type": "x"}, 3])

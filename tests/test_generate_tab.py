@@ -118,7 +118,6 @@ def test_stop_finds_a_run_by_its_name_alone(workbench):
         ({"rounds": 99}, "rounds"),
         ({"choice": "nobody"}, "nobody"),
         ({"choice": ["auto"]}, "tool_choice"),
-        ({"results": "[1]"}, "results need JSON"),
         ({"run": None}, "a name of its own"),
     ],
 )
@@ -128,6 +127,57 @@ def test_what_cannot_be_sent_is_a_problem_in_words_and_nothing_is_sent(workbench
         assert server.requests == []
     problems = [last["problem"], *(column["problem"] for column in last["columns"])]
     assert last["state"] == "done" and any(said in problem for problem in problems), problems
+
+
+ANN = {"type": "function", "function": {"name": "ask_ann", "parameters": {"type": "object"}}}
+BIG = '{"number": 12345678901234567890}'
+
+
+def test_a_run_waits_for_a_typed_result_and_goes_on_with_its_own_settings(workbench):
+    call = f'<tool_call>\n{{"name": "ask_ann", "arguments": {BIG}}}\n</tool_call>'
+    with CompletionsServer(call, "Ann says yes.", "And in ReAct.", "Later.") as server:
+        live = live_of(workbench, server)
+        conversation = [ASK[0], json.dumps([ANN]), *ASK[2:]]
+        first, second = states(live, conversation, second="react", seed=7)[-1]["columns"]
+        assert (first["ending"], second["ending"]) == ("result_needed", "answer") and second["waits"] is None
+        assert first["rounds"][0]["calls"][0]["written"] == BIG  # a browser's numbers would lose digits
+        waits = json.loads(json.dumps(first["waits"]))
+        (asked,) = waits["calls"]
+        assert (asked["name"], asked["arguments"]) == ("ask_ann", BIG) and BIG in waits["conversation"]
+        given = {"column": 0, "rounds": 1, "waits": waits, "typed": {asked["id"]: "Yes."}}
+        last = list(live.go_on(given, RUN))[-1]
+        assert server.requests[-1]["seed"] == 7 and BIG in server.requests[-1]["prompt"]
+    assert (last["state"], last["problem"], last["goes_on"]) == ("done", "", {"column": 0, "rounds": 1})
+    (column,) = last["columns"]
+    assert column["title"] == first["title"] and column["ending"] == "answer"
+    assert [one["content"] for one in column["answered"]] == ["Yes."]
+    assert [(one["round"], one["text"]) for one in column["rounds"]] == [(2, "And in ReAct.")]
+
+
+WAITS = {"conversation": ASK[0], "settings": list(GIVEN), "today": "2026-07-04", "calls": []}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        None,
+        {},
+        {"waits": 3, "rounds": 1, "typed": {}},
+        {"waits": WAITS, "rounds": "1", "typed": {}},
+        {"waits": WAITS, "rounds": 1, "typed": ["x"]},
+        {"waits": {**WAITS, "settings": [1]}, "rounds": 1, "typed": {}},
+        {"waits": WAITS, "rounds": 1, "typed": {}},
+        {"waits": {**WAITS, "conversation": "{"}, "rounds": 1, "typed": {}},
+    ],
+)
+def test_what_no_run_waits_for_is_refused_in_words(workbench, asked):
+    with CompletionsServer() as server:
+        last = list(live_of(workbench, server).go_on(asked, RUN))[-1]
+        assert server.requests == []
+    problem = last["problem"] or last["columns"][0]["problem"]
+    assert last["state"] == "done" and any(
+        said in problem for said in ("no run waits", "no call waits", "not valid JSON")
+    )
 
 
 def test_a_server_that_dies_is_a_problem_of_its_column_and_the_next_run_works(workbench):

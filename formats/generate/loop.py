@@ -2,7 +2,8 @@
 
 What is sent is the prompt that the comparison shows for the same model and conversation. A call without a problem is
 answered by a result that somebody typed, or by a built-in tool; one with a problem gets the problem as its result, so
-that the model may try again. A call that nobody can answer ends the run with what there is so far.
+that the model may try again. A call that a person has to answer ends the run with what there is so far, so that nobody
+holds the model while he types; `go_on` takes it up again with the results.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from formats.errors import FormatsError
 from formats.generate import styles, tools
 from formats.generate.base import Backend, Sampling, Stop
 from formats.generate.engine import Engine, Loading, Waiting
+from formats.generate.results import Answered, Answers, given, message, waiting
 from formats.generate.run import Output, Piece, Reading, generate
 from formats.parsers import FORMATS
-from formats.reading.calls import tool_names
 from formats.text import common_prefix
-from formats.types import CallProblem, Conversation, Detection, JsonObject, LoadedModel, Message, ParsedToolCall
+from formats.tool_calls import Call
+from formats.types import Conversation, Detection, JsonObject, LoadedModel, Message, ParsedToolCall
 from formats.validate import CHOICES, check_tool_choice
 
 MOST_ROUNDS = 8
-LONGEST_RESULT = 20_000  # characters of a tool's result
 
 Ending = Literal["answer", "rounds", "result_needed", "stopped", "time"]
 
@@ -47,7 +48,8 @@ class Setup:
     format_stops: bool = True  # also end at the stop strings of that format
     tool_choice: Any = "auto"
     rounds: int = 1
-    results: Mapping[str, str] = field(default_factory=dict)  # typed by hand: tool name -> what it returns
+    results: Mapping[str, str] = field(default_factory=dict)  # typed beforehand: tool name -> what it returns
+    by_hand: bool = False  # a person answers every call, also those of built-in tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +68,12 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """One call of the output and the result that goes back."""
-
-    call: ParsedToolCall
-    content: str
-    is_error: bool
-    by: str  # who answered: "typed", "built-in", "check"
-
-
-@dataclass(frozen=True, slots=True)
 class Finished:
-    """The run is over. `conversation` has every turn but the last output; with its calls where results are needed."""
+    """The run is over. `conversation` has every turn but the last output, which is in it where it makes calls."""
 
     ending: Ending
     conversation: Conversation
-    needed: tuple[ParsedToolCall, ...] = ()  # calls that wait for a result
+    needed: tuple[Call, ...] = ()  # calls of the last turn that wait for a result
     violations: tuple[str, ...] = ()  # what tool_choice asked for and the output did not keep to
 
 
@@ -98,14 +90,19 @@ class Prepared:
     notes: tuple[str, ...]
 
 
-def converse(engine: Engine, conversation: Conversation, setup: Setup, stop: Stop) -> Iterator[Event]:
+def converse(engine: Engine, conversation: Conversation, setup: Setup, stop: Stop, before: int = 0) -> Iterator[Event]:
     """Generate, answer and generate again, at most `setup.rounds` times. Raises FormatsError.
 
-    `stop` ends it at any moment; its time begins when it is the run's turn and the model is there.
+    `stop` ends it at any moment; its time begins when it is the run's turn and the model is there. `before` is how
+    many rounds there have been already.
     """
     if not 1 <= setup.rounds <= MOST_ROUNDS:
         raise FormatsError(f"rounds need a number from 1 to {MOST_ROUNDS}, not {setup.rounds}", "bad_input")
+    if not 0 <= before < setup.rounds:
+        raise FormatsError(f"of {setup.rounds} rounds {before} are used up", "bad_input")
     choice = check_choice(setup.tool_choice, conversation)
+    if before:
+        choice = Choice("auto")  # a call that was asked for has been made
     prepared = prepare(conversation, setup)
     with engine.turns.place() as place:
         for ahead in place.wait(stop):
@@ -120,13 +117,27 @@ def converse(engine: Engine, conversation: Conversation, setup: Setup, stop: Sto
             yield Finished(_ending(stop), conversation)
             return
         stop.start()
-        yield from _rounds(backend, conversation, prepared, setup, choice, stop)
+        yield from _rounds(backend, conversation, prepared, setup, choice, stop, before + 1)
+
+
+def go_on(
+    engine: Engine, conversation: Conversation, typed: Mapping[str, str], before: int, setup: Setup, stop: Stop
+) -> Iterator[Event]:
+    """Take up a run that waits for results: `typed` has one for each call by its id. Raises FormatsError."""
+    conversation, answers = given(conversation, typed)
+    yield from answers
+    yield from converse(engine, conversation, setup, stop, before)
 
 
 def _rounds(
-    backend: Backend, conversation: Conversation, prepared: Prepared, setup: Setup, choice: Choice, stop: Stop
+    backend: Backend,
+    conversation: Conversation,
+    prepared: Prepared,
+    setup: Setup,
+    choice: Choice,
+    stop: Stop,
+    number: int,
 ) -> Iterator[Event]:
-    number = 1
     while True:
         output = None
         for event in _round(backend, number, prepared, setup, stop):
@@ -141,18 +152,14 @@ def _rounds(
         if not calls or choice.kind == "none":
             yield Finished("answer", conversation, violations=violations)
             return
-        answers = [answer(call, conversation, setup, choice) for call in calls]
-        needed = tuple(call for call, done in zip(calls, answers, strict=True) if done is None)
-        if needed:
-            done = [event for event in answers if event is not None]
-            yield from done
-            yield Finished("result_needed", extended(conversation, output, done, prepared), needed, violations)
-            return
-        done = [event for event in answers if event is not None]
+        answers = Answers(setup.clock, setup.results, setup.by_hand, choice.name)
+        done = [found for call in calls if (found := answers.to(call, conversation)) is not None]
         yield from done
         conversation = extended(conversation, output, done, prepared)
-        if number == setup.rounds:
-            yield Finished("rounds", conversation, violations=violations)
+        needed = waiting(conversation) if len(done) < len(calls) else ()
+        if needed or number == setup.rounds:
+            ending: Ending = "rounds" if number == setup.rounds else "result_needed"
+            yield Finished(ending, conversation, needed, violations)
             return
         number += 1
         choice = Choice("auto")  # a call that was asked for has been made
@@ -295,60 +302,7 @@ def check_choice(value: Any, conversation: Conversation) -> Choice:
     return Choice(value or "auto")
 
 
-# Results
-
-
-PROBLEMS: Mapping[CallProblem, str] = {
-    CallProblem.UNCLOSED: "the call was cut off",
-    CallProblem.INVALID_JSON: "the call is not valid JSON",
-    CallProblem.MALFORMED: "the call is not in the right frame",
-    CallProblem.MISSING_NAME: "the call names no tool",
-    CallProblem.ARGUMENTS_NOT_OBJECT: "the arguments are not an object",
-    CallProblem.DOUBLE_ENCODED: "the arguments are JSON text inside a string, not an object",
-    CallProblem.UNKNOWN_TOOL: "there is no such tool",
-    CallProblem.SCHEMA_MISMATCH: "the arguments do not fit the tool",
-}
-
-
-def answer(call: ParsedToolCall, conversation: Conversation, setup: Setup, choice: Choice) -> Answered | None:
-    """The result of one call; None where nobody has one."""
-    if call.problem is not None:
-        return _error(call, _problem(call, conversation), "check")
-    name, arguments = call.name or "", call.arguments or {}
-    if choice.kind == "named" and name != choice.name:
-        return _error(call, f"only {choice.name} may be called", "check")
-    if name in setup.results:
-        return _typed(call, setup.results[name])
-    if name not in tools.BUILT_IN:
-        return None
-    try:
-        return Answered(call, tools.run(name, arguments, setup.clock), False, "built-in")
-    except tools.ToolError as error:
-        return _error(call, error.message, "built-in")
-
-
-def _problem(call: ParsedToolCall, conversation: Conversation) -> str:
-    assert call.problem is not None
-    words = PROBLEMS[call.problem]
-    if call.problem is CallProblem.UNKNOWN_TOOL:
-        return f"{words}: {call.name}; there are {', '.join(tool_names(conversation.tools or ()))}"
-    if call.schema_errors:
-        return f"{words}: " + "; ".join(f"{e.path or 'arguments'}: {e.message}" for e in call.schema_errors[:5])
-    return words
-
-
-def _typed(call: ParsedToolCall, result: str) -> Answered:
-    if not result.strip():
-        return _error(call, "the tool returned nothing", "check")
-    if len(result) > LONGEST_RESULT:
-        return _error(call, f"the tool returned more than {LONGEST_RESULT:,} characters", "check")
-    if any("\ud800" <= character <= "\udfff" for character in result):
-        return _error(call, "the tool returned text with half a character in it", "check")
-    return Answered(call, result, False, "typed")
-
-
-def _error(call: ParsedToolCall, words: str, by: str) -> Answered:
-    return Answered(call, json.dumps({"error": words}, ensure_ascii=False), True, by)
+# The next turn
 
 
 def extended(
@@ -371,16 +325,7 @@ def extended(
     else:
         turn["content"] = output.parsed.raw
     messages.append(turn)
-    for answered in answers:
-        if answered.call.name:
-            messages.append(
-                {
-                    "role": "tool",
-                    "tool_call_id": ids[answered.call.start],
-                    "name": answered.call.name,
-                    "content": answered.content,
-                }
-            )
+    messages += [message(ids[one.call.start], one) for one in answers if one.call.name]
     unnamed = [answered.content for answered in answers if not answered.call.name]
     if unnamed:
         messages.append({"role": "user", "content": "\n".join(unnamed)})

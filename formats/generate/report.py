@@ -6,8 +6,10 @@ from typing import Any
 
 from formats.conversation import to_json as conversation_json
 from formats.generate.engine import Loading, Waiting
-from formats.generate.loop import Answered, Event, Finished, Round, Setup
+from formats.generate.loop import Event, Finished, Round, Setup
+from formats.generate.results import Answered
 from formats.generate.run import Output, Piece, Timings
+from formats.tool_calls import Call, arguments_object
 from formats.types import JsonObject, ParsedOutput, ParsedToolCall
 
 
@@ -44,6 +46,7 @@ class Transcript:
             **{key: value for key, value in last.items() if key not in ("round", "results")},
             "ending": self.ending,
             "violations": list(finished.violations) if finished else [],
+            "needed": [call_needed(call) for call in finished.needed] if finished else [],
             "rounds": self._rounds,
             "conversation": conversation_json(finished.conversation) if finished else None,
         }
@@ -66,6 +69,11 @@ def round_json(event: Round) -> JsonObject:
         },
         "notes": list(event.notes),
     }
+
+
+def call_needed(call: Call) -> JsonObject:
+    """A call that waits for a result."""
+    return {"id": call.id, "name": call.name, "arguments": arguments_object(call.arguments)}
 
 
 def answered_json(event: Answered) -> JsonObject:
@@ -133,7 +141,8 @@ def words(event: Event) -> str:
         case Answered():
             return f"[{printable(str(event.call.name))} -> {printable(event.content)}]\n"
         case Finished():
-            return "".join(f"[{violation}]\n" for violation in event.violations)
+            waits = (f"{printable(call.name)} waits for a result" for call in event.needed)
+            return "".join(f"[{line}]\n" for line in (*event.violations, *waits))
         case Loading() | Waiting():
             return ""
 

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import copy
 import datetime
-import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from formats.conversation import parse_conversation
 from formats.errors import FormatsError
 from formats.generate.base import GenerationError, Sampling, Stop
 from formats.generate.engine import Engine, Loading
 from formats.types import Conversation, JsonObject, LoadedModel
-from formats.web.handlers import LONGEST_NAME, Workbench, typed_conversation, typed_date
+from formats.web.handlers import LONGEST_NAME, MOST_CHARACTERS, Workbench, typed_conversation, typed_date
 
 OWN = ""  # the choice of the generating model's own template
 NO_STYLE = ""  # the choice of no second column
 FOUND = "auto"
 EVERY = 0.1  # seconds between two states of a run
+BY_HAND = "typed"  # the choice that a person answers every call
 CONVERSATION_VALUES = 7
+SETTINGS = 12
 MOST_RUNS = 256  # that "Stop" can find
+
+Work = Callable[[JsonObject, Stop], Iterator[JsonObject]]
 
 
 class Live:
@@ -44,26 +48,41 @@ class Live:
         """The states of a run: 7 values of the conversation, the date, 12 settings of the tab, the run's name.
 
         {"run", "state": "working" | "done", "words", "problem", "columns": [{"title", "rounds": [...], "ending",
-        "violations"}]}
+        "violations", "waits"}]}; `waits` is what `go_on` needs where results have to be typed.
         """
         given, today, settings, run = values[:CONVERSATION_VALUES], values[7], values[8:-1], values[-1]
-        state: JsonObject = {"run": run, "state": "working", "words": "", "problem": "", "columns": []}
-        stop = Stop()
-        try:
-            self._begin(run, stop)
+
+        def work(state: JsonObject, stop: Stop) -> Iterator[JsonObject]:
+            from formats.generate.loop import converse
+
             conversation = _conversation(given)
-            for setup, name in self._setups(settings, typed_date(today), state, stop):
-                if isinstance(setup, Loading):
-                    yield {**state, "words": setup.words}
-                elif not stop.reason:
-                    yield from self._column(conversation, setup, name, state, stop)
-        except FormatsError as error:
-            state["problem"] = error.message
-        finally:
-            stop.now()
-            if isinstance(run, str) and self._running.get(run) is stop:
-                del self._running[run]
-        yield {**state, "state": "done", "words": ""}
+            yield from self._columns(
+                settings, today, state, stop, lambda setup: converse(self.engine, conversation, setup, stop)
+            )
+
+        yield from self._states({"run": run, "columns": []}, work)
+
+    def go_on(self, asked: Any, run: Any) -> Iterator[JsonObject]:
+        """The states of a run that is taken up again: one column, with the new rounds and in "answered" what was typed.
+
+        `asked` is {"column": its place on the page, "rounds": how many it has, "waits": as it was given, "typed": {id
+        of a call: result}}; the first two stand in every state as "goes_on".
+        """
+
+        def work(state: JsonObject, stop: Stop) -> Iterator[JsonObject]:
+            from formats.generate.loop import go_on
+
+            waits, before, conversation, typed = _waiting(asked)
+            state["goes_on"] = {"column": asked.get("column"), "rounds": before}
+            yield from self._columns(
+                waits["settings"],
+                waits.get("today"),
+                state,
+                stop,
+                lambda setup: go_on(self.engine, conversation, typed, before, setup, stop),
+            )
+
+        yield from self._states({"run": run, "columns": []}, work)
 
     def stop(self, run: Any) -> None:
         """End that run; one that is over, or not there, is nothing to complain about."""
@@ -74,11 +93,7 @@ class Live:
         """The states of a run of the probe set: {"run", "state", "words", "problem", "done", "of", "report"}."""
         from formats.generate import probe
 
-        state: JsonObject = {"run": run, "state": "working", "words": "", "problem": "", "done": 0, "of": 1}
-        state["report"] = None
-        stop = Stop()
-        try:
-            self._begin(run, stop)
+        def work(state: JsonObject, stop: Stop) -> Iterator[JsonObject]:
             number = _number(count, int, "the number of prompts")
             model = None
             for news in self._model(column, stop):
@@ -86,20 +101,16 @@ class Live:
                     model = news
                 else:
                     yield {**state, "words": news.words}
-            if model is not None:
-                asked = probe.Probe(model, number, _number(seed, int, "seed"), self.workbench.engine.sandbox)
-                for step in asked.run(self.engine, stop):
-                    state |= {"done": step.done, "of": step.of, "words": step.words}
-                    if step.items is not None:
-                        state["report"] = probe.to_json(asked, step.items)
-                    yield dict(state)
-        except FormatsError as error:
-            state["problem"] = error.message
-        finally:
-            stop.now()
-            if isinstance(run, str) and self._running.get(run) is stop:
-                del self._running[run]
-        yield {**state, "state": "done", "words": ""}
+            if model is None:
+                return
+            asked = probe.Probe(model, number, _number(seed, int, "seed"), self.workbench.engine.sandbox)
+            for step in asked.run(self.engine, stop):
+                state |= {"done": step.done, "of": step.of, "words": step.words}
+                if step.items is not None:
+                    state["report"] = probe.to_json(asked, step.items)
+                yield dict(state)
+
+        yield from self._states({"run": run, "done": 0, "of": 1, "report": None}, work)
 
     def choices(self, models: Any) -> list[tuple[str, str]]:
         """The columns that can be chosen: the generating model's own, then those of the comparison."""
@@ -109,6 +120,21 @@ class Live:
         own = [] if self.engine.is_server else [(f"its own: {Path(self.engine.model).name}", OWN)]
         return [*own, *((title(name), name) for name in names)]
 
+    def _states(self, state: JsonObject, work: Work) -> Iterator[JsonObject]:
+        """The states that `work` gives, and at last one that is done; "Stop" finds the run meanwhile."""
+        state |= {"state": "working", "words": "", "problem": ""}
+        run, stop = state["run"], Stop()
+        try:
+            self._begin(run, stop)
+            yield from work(state, stop)
+        except FormatsError as error:
+            state["problem"] = error.message
+        finally:
+            stop.now()
+            if isinstance(run, str) and self._running.get(run) is stop:
+                del self._running[run]
+        yield {**state, "state": "done", "words": ""}
+
     def _begin(self, run: Any, stop: Stop) -> None:
         if not isinstance(run, str) or not 8 <= len(run) <= 64 or run in self._running:
             raise GenerationError("a run needs a name of its own", "bad_input")
@@ -116,10 +142,18 @@ class Live:
             raise GenerationError("too many runs are under way: try again later", "busy")
         self._running[run] = stop
 
-    def _setups(
-        self, settings: Sequence[Any], today: datetime.date, state: JsonObject, stop: Stop
-    ) -> Iterator[tuple[Any, str]]:
-        """One setup for each column, and what is being loaded until the model is there."""
+    def _columns(
+        self, settings: Sequence[Any], today: Any, state: JsonObject, stop: Stop, begin: Callable[[Any], Iterator[Any]]
+    ) -> Iterator[JsonObject]:
+        """The states of one column after the other; `begin` gives the events of a setup."""
+        for setup, title, again in self._setups(settings, today, state, stop):
+            if setup is None:
+                yield dict(state)
+            else:
+                yield from self._column(begin(setup), title, again, state)
+
+    def _setups(self, settings: Sequence[Any], today: Any, state: JsonObject, stop: Stop) -> Iterator[Any]:
+        """(setup, title, what begins it again) of each column; no setup while `state` says what is being loaded."""
         from formats.generate import styles
         from formats.generate.loop import Setup
 
@@ -133,31 +167,28 @@ class Live:
             _number(seed, int, "seed"),
             tuple(line for line in str(stops or "").splitlines() if line),
         )
-        typed = _results(results)
+        values: dict[str, Any] = {
+            "sampling": sampling,
+            "sandbox": self.workbench.engine.sandbox,
+            "today": typed_date(today),
+            "clock": lambda: datetime.datetime.now(datetime.UTC),
+            "format": None if form in (FOUND, None) else str(form),
+            "tool_choice": _choice(choice),
+            "rounds": _number(rounds, int, "rounds"),
+            "by_hand": results == BY_HAND,
+        }
         model = None
         for news in self._model(column, stop):
             if isinstance(news, LoadedModel):
                 model = news
             else:
-                yield news, ""
+                state["words"] = news.words
+                yield None, "", {}
+        state["words"] = ""
         for name, title in zip(names, titles, strict=True):
-            if model is None:
-                return
-            yield (
-                Setup(
-                    model=model,
-                    sampling=sampling,
-                    sandbox=self.workbench.engine.sandbox,
-                    today=today,
-                    clock=lambda: datetime.datetime.now(datetime.UTC),
-                    style=name,
-                    format=None if form in (FOUND, None) else str(form),
-                    tool_choice=_choice(choice),
-                    rounds=_number(rounds, int, "rounds"),
-                    results=typed,
-                ),
-                title,
-            )
+            if model is not None and not stop.reason:
+                again = {"settings": [column, name, NO_STYLE, *settings[3:]], "today": today}
+                yield Setup(model=model, style=name, **values), title, again
 
     def _model(self, column: Any, stop: Stop) -> Iterator[Loading | LoadedModel]:
         """The model whose template makes the prompt; its own files are the operator's, so they may be local ones."""
@@ -175,18 +206,15 @@ class Live:
                 folder = getattr(news, "folder", None)
                 yield sources.load(str(folder or self.engine.model), allow_files=True)
 
-    def _column(
-        self, conversation: Conversation, setup: Any, title: str, state: JsonObject, stop: Stop
-    ) -> Iterator[JsonObject]:
+    def _column(self, events: Iterator[Any], title: str, again: JsonObject, state: JsonObject) -> Iterator[JsonObject]:
         """The states while one column is generated; a fault of it is its own."""
-        from formats.generate.loop import converse
         from formats.web import live_state
 
-        column: JsonObject = {"title": title, "rounds": [], "ending": None, "violations": [], "problem": ""}
+        column = live_state.column(title, again)
         state["columns"] = [*state["columns"], column]
         last = 0.0
         try:
-            for event in converse(self.engine, conversation, setup, stop):
+            for event in events:
                 words = live_state.add(column, event)
                 now = time.monotonic()
                 if words is not None or now - last >= EVERY:
@@ -224,17 +252,14 @@ def _choice(value: Any) -> Any:
     return (value or "auto").strip()
 
 
-def _results(value: Any) -> dict[str, str]:
-    """Results typed by hand: an object of tool name -> result, or nothing."""
-    text = value.strip() if isinstance(value, str) else ""
-    if not text:
-        return {}
+def _waiting(asked: Any) -> tuple[JsonObject, int, Conversation, dict[str, str]]:
+    """What a page gave back to go on with: what waits, the rounds before, the conversation, and what was typed."""
     try:
-        typed = json.loads(text)
-    except ValueError:
-        typed = None
-    if not isinstance(typed, dict):
-        raise FormatsError('results need JSON such as {"get_time": "12:00"}', "bad_input")
-    return {
-        name: item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for name, item in typed.items()
-    }
+        waits, before, typed = asked["waits"], asked["rounds"], asked["typed"]
+        text, settings = waits["conversation"], waits["settings"]
+        if not isinstance(before, int) or len(settings) != SETTINGS or len(text) > MOST_CHARACTERS:
+            raise ValueError
+        results = {str(call): str(result) for call, result in typed.items()}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise FormatsError("no run waits for a result", "bad_input") from None
+    return waits, before, parse_conversation(text), results

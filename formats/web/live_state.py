@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from formats.conversation import to_json as conversation_json
 from formats.generate import report
 from formats.generate.engine import Loading, Waiting
-from formats.generate.loop import Answered, Event, Finished, Round
+from formats.generate.loop import Event, Finished, Round
+from formats.generate.results import Answered
 from formats.generate.run import Output, Piece
-from formats.types import JsonObject
+from formats.tool_calls import Call, dumps
+from formats.types import JsonObject, ParsedToolCall
+
+
+def column(title: str, again: JsonObject) -> JsonObject:
+    """A column before its first event; `again` is what begins it again where it has to wait for results."""
+    return {
+        "title": title,
+        "answered": [],  # results typed for the round before the first of these rounds
+        "rounds": [],
+        "ending": None,
+        "violations": [],
+        "problem": "",
+        "again": again,
+        "waits": None,
+    }
 
 
 def add(column: JsonObject, event: Event) -> str | None:
@@ -27,7 +44,7 @@ def add(column: JsonObject, event: Event) -> str | None:
             current["text"] += event.text
             current["content"] += event.delta.content
             current["reasoning"] += event.delta.reasoning
-            current["calls"] = [*current["calls"], *(report.call_json(call) for call in event.delta.calls)]
+            current["calls"] = [*current["calls"], *map(_call, event.delta.calls)]
             current["tokens"], current["timings"] = event.tokens, report.timings_json(event.timings)
             return None
         case Output():
@@ -36,15 +53,38 @@ def add(column: JsonObject, event: Event) -> str | None:
             rounds[-1] |= output | {
                 "content": parsed["content"],
                 "reasoning": parsed["reasoning"] or "",
-                "calls": parsed["calls"],
+                "calls": [_call(call) for call in event.parsed.calls],
             }
             return ""
         case Answered():
-            rounds[-1]["results"] = [*rounds[-1]["results"], report.answered_json(event)]
+            if rounds:
+                rounds[-1]["results"] = [*rounds[-1]["results"], report.answered_json(event)]
+            else:
+                column["answered"] = [*column["answered"], report.answered_json(event)]
             return ""
         case Finished():
             column["ending"] = event.ending
             column["violations"] = list(event.violations)
             column["needed"] = [call.name for call in event.needed]
+            if event.ending == "result_needed":
+                column["waits"] = _waits(event, column["again"])
             return ""
     return None
+
+
+def _call(call: ParsedToolCall) -> JsonObject:
+    """A call with its arguments as text as well: a browser would not keep the digits of a long number."""
+    return {**report.call_json(call), "written": dumps(call.arguments)}
+
+
+def _waits(event: Finished, again: JsonObject) -> JsonObject:
+    """What the page needs to ask for results and to go on. The conversation is text, so that no digit is lost there."""
+    return {
+        **again,
+        "conversation": dumps(conversation_json(event.conversation)),
+        "calls": [{"id": str(call.id), "name": call.name, "arguments": _written(call)} for call in event.needed],
+    }
+
+
+def _written(call: Call) -> str:
+    return call.arguments if isinstance(call.arguments, str) else dumps(call.arguments or {})

@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from formats.web.components import asset
-from formats.web.live import FOUND, NO_STYLE, Live
+from formats.web.live import BY_HAND, FOUND, NO_STYLE, Live
 
 STYLES = (("the template's own", "native"), ("ReAct", "react"), ("JSON in system", "json_in_system"))
 MOST_AT_ONCE = 32  # runs that are begun or wait; more wait in Gradio's own queue
@@ -88,11 +88,10 @@ def build(live: Live, models: list[str], formats: list[str]) -> LiveTab | None:
                     stops = gr.Textbox(
                         label="More stop strings, one a line", lines=2, max_length=2000, elem_id="live-stops"
                     )
-                    results = gr.Textbox(
-                        label="Results typed by hand",
-                        placeholder='{"ask_ann": "She says yes."}',
-                        lines=2,
-                        max_length=100_000,
+                    results = gr.Dropdown(
+                        [("built-in tools, else typed", ""), ("typed, all of them", BY_HAND)],
+                        value="",
+                        label="Results of calls",
                         elem_id="live-results",
                     )
             with gr.Row(elem_id="live-buttons"):
@@ -118,6 +117,7 @@ def wire(live: Live, tab: LiveTab, conversation: list[Any], today: Any, models: 
         "trigger_mode": "multiple",
     }
     tab.start.click(live.run, [*conversation, today, *tab.inputs.all(), name], tab.output, **running)
+    tab.output.submit(live.go_on, [tab.output, name], tab.output, **running)
     tab.measure.click(live.probe, [models, tab.inputs.column, tab.count, tab.inputs.seed, name], tab.report, **running)
     instant: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
     tab.stop.click(live.stop, name, None, js="() => [window.lab.run || '']", **instant)

@@ -102,7 +102,7 @@ def test_the_calculator_is_called_read_answered_and_the_answer_generated(live):
     shot(page, "loop")
     assert page.locator(".live-round").count() == 2
     assert json.loads(output(page)) == {"name": "calculator", "arguments": {"expression": "6 * 7"}}
-    assert page.locator(".live-call code").inner_text() == 'calculator {"expression":"6 * 7"}'
+    assert page.locator(".live-call code").inner_text() == 'calculator {"expression": "6 * 7"}'
     assert page.locator(".live-result code").inner_text() == '{"result": 42}'
     assert "42" in output(page, 1)
     assert "tokens/s" in page.locator(".figures").first.inner_text()
@@ -110,6 +110,37 @@ def test_the_calculator_is_called_read_answered_and_the_answer_generated(live):
     assert "seed 0" in page.locator(".live-round .settings").first.inner_text()
     page.locator(".live-prompt summary").nth(1).click()
     assert '{"result": 42}' in page.locator(".live-prompt pre").nth(1).text_content()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_result_is_typed_by_hand_and_the_run_goes_on(live, width):
+    page = live(width=width, height=844)
+    sample(page, "Calculator, to be tried live")
+    choose(page, "live-style", "JSON in system")
+    page.locator("#live-tokens input").fill("48")
+    page.locator("#live-more > button").click()
+    choose(page, "live-results", "typed, all of them")
+    generate(page)
+    page.locator(".live-ask").wait_for()
+    wait_until_done(page)
+    page.wait_for_timeout(300)
+    assert page.get_by_label("Result of calculator").evaluate("node => node === document.activeElement")
+    page.keyboard.insert_text('{"result": <b>43</b>}')
+    shot(page, f"typed-{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("heading", name="Round 2").wait_for()
+    page.locator("#live-output [data-state=done] .live-ending").get_by_text("without a further call").wait_for()
+    assert page.locator(".live-result code").all_inner_texts() == ['{"result": <b>43</b>}']
+    assert "43" in output(page, 1) and not page.locator(".live-ask").is_visible()
+    generate(page)  # the same question again, and what was typed is still there
+    page.locator(".live-ask").wait_for()
+    wait_until_done(page)
+    assert page.locator(".live-round").count() == 1
+    assert page.get_by_label("Result of calculator").input_value() == '{"result": <b>43</b>}'
+    page.get_by_role("button", name="Stop here").click()
+    page.get_by_text("no result was given").wait_for()
+    assert not page.locator(".live-ask").is_visible()
 
 
 def test_stop_ends_it_at_once_and_what_came_is_kept_as_text(live):
@@ -159,7 +190,7 @@ def test_the_same_conversation_under_two_formats_side_by_side(live):
     left, right = (columns.nth(index).bounding_box() for index in range(2))
     assert left["y"] == right["y"] and left["x"] < right["x"]
     assert "Action: calculator" in output(page) and output(page, 1).startswith('{"name": "calculator"')
-    assert page.locator(".live-call code").all_inner_texts() == ['calculator {"expression":"6 * 7"}'] * 2
+    assert page.locator(".live-call code").all_inner_texts() == ['calculator {"expression": "6 * 7"}'] * 2
 
 
 @pytest.mark.parametrize(

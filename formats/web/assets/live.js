@@ -1,5 +1,6 @@
 // The state of a run, placed as text: nothing that a model wrote is ever markup. Nodes are made once and then filled, so
-// that a reader can select and scroll while more comes.
+// that a reader can select and scroll while more comes. Where a call waits for a result the page asks for it; the run
+// that goes on is a new one, and its rounds are put behind those that are there.
 const slot = (name) => element.querySelector(`[data-slot=${name}]`);
 let run = null; // the run that is shown
 let columns = [];
@@ -27,56 +28,141 @@ function grow(node, text) {
 
 function apply() {
   const state = props.value;
-  if (!state) return;
+  if (!state?.run) return;
   if (state.run !== run) {
     if (state.run !== window.lab.run) return; // an older run that is still ending
     run = state.run;
-    columns = [];
-    slot("columns").replaceChildren();
+    if (state.goes_on) cutBehind(columns[state.goes_on.column], state.goes_on.rounds);
+    else {
+      columns = [];
+      slot("columns").replaceChildren();
+    }
   }
+  const working = state.state === "working";
   element.querySelector(".live-page").dataset.state = state.state;
   slot("problem").hidden = !state.problem;
   say(slot("problem"), state.problem);
   slot("words").hidden = !state.words;
   say(slot("words"), state.words);
   state.columns.forEach((column, index) => {
-    columns[index] ??= newColumn(column);
-    fillColumn(columns[index], column);
+    const place = state.goes_on?.column ?? index;
+    columns[place] ??= newColumn(column);
+    fillColumn(columns[place], column, state.goes_on?.rounds ?? 0);
   });
+  columns.forEach((parts) => settle(parts, working));
 }
 
 function newColumn(column) {
   const node = make("article", "live-column");
   node.append(make("h3", "", column.title));
-  const parts = { node, rounds: [], ending: make("p", "live-ending"), problem: make("p", "problem") };
+  const parts = { node, rounds: [], asking: null, ending: make("p", "live-ending"), problem: make("p", "problem") };
   parts.problem.setAttribute("role", "alert");
+  parts.ending.setAttribute("role", "status");
   node.append(parts.problem, parts.ending);
   slot("columns").append(node);
   return parts;
 }
 
+// What a run that went on has left behind its first rounds makes room for the next attempt.
+function cutBehind(parts, rounds) {
+  for (const round of parts.rounds.splice(rounds)) round.node.remove();
+}
+
 const ENDINGS = {
   answer: "The model answered without a further call.",
   rounds: "The rounds are used up.",
+  result_needed: "The run waits for a result.",
   stopped: "Stopped.",
   time: "Stopped: a run may not hold the model for longer.",
 };
 
-function fillColumn(parts, column) {
+// `before` rounds are there already, and the column has those behind them.
+function fillColumn(parts, column, before) {
   column.rounds.forEach((round, index) => {
-    if (!parts.rounds[index]) {
-      parts.rounds[index] = newRound(round);
-      parts.node.insertBefore(parts.rounds[index].node, parts.problem);
+    const place = before + index;
+    if (!parts.rounds[place]) {
+      parts.rounds[place] = newRound(round);
+      parts.node.insertBefore(parts.rounds[place].node, parts.problem);
     }
-    fillRound(parts.rounds[index], round);
+    fillRound(parts.rounds[place], round, round.results);
   });
+  if (column.answered.length) {
+    const answered = parts.rounds[before - 1];
+    list(answered.results, [...answered.given, ...column.answered], fillResult);
+  }
   parts.problem.hidden = !column.problem;
   say(parts.problem, column.problem);
-  const needed = (column.needed ?? []).join(", ");
-  const ending = column.ending === "result_needed"
-    ? `Nobody has a result for ${needed}: type one under "Results typed by hand" and generate again.`
-    : ENDINGS[column.ending] ?? "";
-  say(parts.ending, [ending, ...column.violations].filter(Boolean).join(" "));
+  const unanswered = column.ending === "rounds" && column.needed.length
+    ? `Nobody has answered ${column.needed.join(", ")}: with more rounds you can.` : "";
+  say(parts.ending, [ENDINGS[column.ending], unanswered, ...column.violations].filter(Boolean).join(" "));
+  if (column.waits && parts.asking?.key !== column.waits.conversation) askFor(parts, column.waits);
+  parts.over = column.ending === "answer" || column.ending === "rounds";
+}
+
+// Results typed by hand
+
+const DRAFTS = "lab.results";
+let drafts = {}; // call -> what was typed for it; the same call asked again finds it
+try { drafts = JSON.parse(sessionStorage.getItem(DRAFTS)) ?? {}; } catch { /* a browser that stores nothing */ }
+
+function keep(call, text) {
+  drafts[call] = text;
+  try { sessionStorage.setItem(DRAFTS, JSON.stringify(drafts)); } catch { /* likewise, or it is full */ }
+}
+
+function askFor(parts, waits) {
+  parts.asking?.node.remove();
+  const node = make("form", "live-ask");
+  node.setAttribute("aria-label", "Results typed by hand");
+  const areas = waits.calls.map((call) => {
+    const key = `${call.name} ${call.arguments}`;
+    const label = make("label", "", `Result of ${call.name} `);
+    const area = make("textarea");
+    Object.assign(area, { rows: 3, value: drafts[key] ?? "", spellcheck: false, placeholder: "JSON or text. Left empty, the model is told that the tool returned nothing." });
+    area.addEventListener("input", () => keep(key, area.value));
+    label.append(make("code", "", call.arguments), area);
+    node.append(label);
+    return area;
+  });
+  const buttons = make("div", "live-ask-buttons");
+  const goOn = make("button", "live-go-on", "Go on");
+  const stopHere = make("button", "", "Stop here");
+  stopHere.type = "button";
+  buttons.append(goOn, stopHere);
+  node.append(buttons);
+  const asking = { node, areas, key: waits.conversation, rounds: parts.rounds.length, dropped: false };
+  node.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const typed = Object.fromEntries(waits.calls.map((call, index) => [call.id, areas[index].value]));
+    props.value = { column: columns.indexOf(parts), rounds: asking.rounds, waits, typed };
+    trigger("submit");
+    document.querySelector("#live-stop")?.focus();
+  });
+  node.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); node.requestSubmit(goOn); }
+  });
+  stopHere.addEventListener("click", () => {
+    asking.dropped = true;
+    node.hidden = true;
+    say(parts.ending, "Stopped at the call: no result was given.");
+    document.querySelector("#live-start")?.focus();
+  });
+  node.inert = true; // until the run has ended: the next column may still be written
+  parts.asking = asking;
+  parts.over = false;
+  parts.rounds.at(-1).node.after(node);
+}
+
+// The question stays until the run has gone on to an end of its own: what failed or was stopped can be sent again.
+function settle(parts, working) {
+  const { asking } = parts;
+  if (!asking) return;
+  const gone = asking.dropped || parts.over || (working && parts.rounds.length > asking.rounds);
+  const opens = !working && asking.node.inert;
+  asking.node.hidden = gone;
+  asking.node.inert = working;
+  const idle = !document.activeElement || document.activeElement === document.body || document.activeElement.matches("#live-start, #live-stop");
+  if (opens && !gone && idle) asking.areas[0].focus();
 }
 
 function newRound(round) {
@@ -122,7 +208,8 @@ function part(title) {
 
 const ENDS = { end: "end token", stop: "stop string", length: "token limit", stopped: "stopped", time: "time limit" };
 
-function fillRound(parts, round) {
+function fillRound(parts, round, results) {
+  parts.given = results;
   grow(parts.raw, round.text);
   for (const name of ["reasoning", "content"]) {
     parts[name].node.hidden = !round[name];
@@ -141,7 +228,7 @@ function fillRound(parts, round) {
   }
   say(parts.figures, figures.join(" · "));
   list(parts.calls, round.calls, fillCall);
-  list(parts.results, round.results, fillResult);
+  list(parts.results, results, fillResult);
 }
 
 function list(node, values, fill) {
@@ -158,7 +245,7 @@ function list(node, values, fill) {
 
 function fillCall(node, call) {
   node.className = "live-call" + (call.problem ? " bad-call" : "");
-  node.append(make("h5", "", "Call"), make("code", "", `${call.name ?? "(no name)"} ${JSON.stringify(call.arguments)}`));
+  node.append(make("h5", "", "Call"), make("code", "", `${call.name ?? "(no name)"} ${call.written}`));
   const errors = call.schema_errors.map((error) => `${error.path || "arguments"}: ${error.message}`);
   if (call.problem) node.append(make("p", "call-problem", [call.problem.replaceAll("_", " "), ...errors].join("; ")));
   if (call.note) node.append(make("p", "call-note", call.note));
