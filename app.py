@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import threading
-
-LOOPBACK = ("", "127.0.0.1", "localhost", "::1")
 
 
 def main() -> None:
@@ -13,6 +10,9 @@ def main() -> None:
 
     Imports stand here because the worker processes of the sandbox import this file anew.
     """
+    from formats import host
+
+    host.settle()
     from formats import samples
     from formats.web import page
     from formats.web.engine import Engine
@@ -20,18 +20,13 @@ def main() -> None:
     from formats.web.reading import Reading
     from formats.web.scoring import Scoring
 
-    workbench = Workbench(Engine(allow_files=only_for_this_machine()), samples.load())
+    workbench = Workbench(Engine(allow_files=host.is_private()), samples.load())
     scoring = Scoring(workbench)
     blocks = page.build(workbench, scoring, Reading(workbench, samples.load_outputs()))
     page.launch(blocks, prevent_thread_lock=True)
     threading.Timer(1.0, workbench.warm).start()  # once the first page is out
     threading.Timer(4.0, scoring.warm).start()  # verdicts come after prompts
     blocks.block_thread()
-
-
-def only_for_this_machine() -> bool:
-    """Whether nobody but this machine's own people can reach the page: only they may name files of it as models."""
-    return os.environ.get("GRADIO_SERVER_NAME", "") in LOOPBACK and "SPACE_ID" not in os.environ
 
 
 if __name__ == "__main__":

@@ -47,6 +47,9 @@ class Stopped(FormatsError):
     kind = "timeout"
 
 
+LOCKED = frozenset({"gated", "not_found"})  # kinds of ModelError that access of one's own to the Hub may undo
+
+
 class ModelError(FormatsError):
     """A model cannot be had: not_found, gated, no_template, too_large, hub_unreachable, rate_limited, bad_file, ..."""
 

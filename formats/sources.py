@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from formats import hub, snapshot
-from formats.errors import FormatsError, ModelError
+from formats.errors import LOCKED, FormatsError, ModelError
 from formats.models import CARDS, ModelCard, find
 from formats.types import LoadedModel
 
@@ -38,12 +38,21 @@ _FILE_ENDINGS = (".jinja", ".j2", ".json")
 def load(name: str, *, token: str | None = None, allow_files: bool = False) -> LoadedModel:
     """The model of that name, loaded once and shared by all who ask for it.
 
-    `token` is one visitor's own Hub token; what it opens is kept for that token alone. A server that others can reach
-    must not set `allow_files`. Raises ModelError with words for the person.
+    `token` is one visitor's own Hub token. It is sent only for what the Hub refuses without it, and what it opens is
+    kept for that token alone, in memory. A server that others can reach must not set `allow_files`. Raises ModelError
+    with words for the person.
     """
     target = _resolve(name.strip(), allow_files)
-    key = (target, _state(target), hashlib.sha256(token.encode()).digest() if token else None)
-    return replace(_shared.get(key, lambda: _load(target, token)), name=name.strip())
+    state = _state(target)
+    try:
+        model = _shared.get((target, state), lambda: _load(target, None))
+        if not token or not model.locked:
+            return replace(model, name=name.strip())
+    except ModelError as error:
+        if not token or error.kind not in LOCKED:
+            raise
+    own = (target, state, hashlib.sha256(token.encode()).digest())
+    return replace(_shared.get(own, lambda: _load(target, token)), name=name.strip())
 
 
 def load_many(
@@ -160,7 +169,10 @@ def _load(target: _Target, token: str | None) -> LoadedModel:
 
 
 def _load_repo(repo: str, revision: str | None, token: str | None) -> LoadedModel:
-    """From the Hub, else its cache, else the snapshot; a revision that was asked for is never replaced by another."""
+    """From the Hub, else its cache, else the snapshot; a revision that was asked for is never replaced by another.
+
+    The cache may hold what the operator's token has opened: where that token does not count, the Hub's refusal does.
+    """
     card = find(repo)
     pinned = card.revision if card is not None and repo == card.repo else None
     problem: ModelError | None = None
@@ -169,8 +181,9 @@ def _load_repo(repo: str, revision: str | None, token: str | None) -> LoadedMode
             return _dressed(_from_hub(repo, revision, pinned, token), repo, card)
         except ModelError as error:
             problem = error
+    refused = problem is not None and problem.kind in LOCKED and not hub.own_token_counts()
     try:
-        cached = hub.load_cached(repo, revision or pinned) if token is None else None
+        cached = hub.load_cached(repo, revision or pinned) if token is None and not refused else None
     except ModelError as error:  # a cache that is broken is none
         cached, problem = None, problem or error
     if cached is not None:
@@ -215,7 +228,7 @@ def _noted(model: LoadedModel, problem: ModelError | None) -> LoadedModel:
     if problem is None or problem.kind == "hub_unreachable":
         return model
     note = "; ".join(part for part in (f"not from the Hub: {problem.message}", model.source.note) if part)
-    return replace(model, source=replace(model.source, note=note))
+    return replace(model, source=replace(model.source, note=note), locked=problem.kind in LOCKED)
 
 
 def _failure(repo: str, revision: str | None, problem: ModelError | None) -> ModelError:

@@ -124,6 +124,7 @@ class LoadedModel:
     tokenizer: Tokenizer | None = None
     tokens_missing: str | None = None  # why there is no tokenizer, for the person who sees the column
     pinned: bool = False  # a sha256 of ours pins the template; anything else is a stranger's program
+    locked: bool = False  # stands in for what the Hub shows only to those who have access
     family: str = ""
     licence: str = ""
     template_kwargs: Mapping[str, Any] = field(default_factory=dict)  # the card's default options

@@ -49,7 +49,8 @@ def test_the_space_header_is_one_that_spaces_read():
     front = front_matter()
     assert front["suggested_hardware"] == "cpu-basic"
     assert re.fullmatch(r"\d+[mh]", front["startup_duration_timeout"])
-    assert front["hf_oauth"] is False and front["disable_embedding"] is False and front["pinned"] is False
+    assert front["hf_oauth"] is True and front["disable_embedding"] is False and front["pinned"] is False
+    assert front["hf_oauth_scopes"] == ["gated-repos"], "what visitors are asked for is no more than is used"
     assert {front["colorFrom"], front["colorTo"]} <= SPACE_COLOURS
     assert all(re.fullmatch(r"[a-z0-9-]+", tag) for tag in front["tags"])
     assert metadata_load(ROOT / "README.md") == front

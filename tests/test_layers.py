@@ -10,7 +10,7 @@ PACKAGE = ROOT / "formats"
 
 # From the ground up; the rooms of one layer may use each other.
 LAYERS = [
-    {"types", "errors", "text", "python_text", "fields"},
+    {"types", "errors", "text", "python_text", "fields", "host"},
     {
         "conversation",
         "samples",
@@ -24,6 +24,7 @@ LAYERS = [
         "type_hints",
         "schema",
         "template",
+        "tokenizer_faults",
         "tokens",
         "models",
     },
@@ -51,7 +52,7 @@ LAYERS = [
 ONLY_IN = {
     "gradio": {"web"},
     "huggingface_hub": {"hub", "generate"},
-    "tokenizers": {"tokens", "template", "snapshot", "hub", "generate"},
+    "tokenizers": {"tokenizer_faults", "tokens", "template", "snapshot", "hub", "generate"},
     "transformers": {"template", "snapshot", "hub", "generate"},
     "torch": {"generate"},
     "pebble": {"sandbox", "audit"},

@@ -61,6 +61,13 @@ def state() -> Hashable:
     return is_reachable(), client.endpoint(), str(client.cache_folder())
 
 
+def own_token_counts() -> bool:
+    """Whether what the token of this machine opens is for all who ask here."""
+    from formats.hub import client
+
+    return client.own_token_counts()
+
+
 def forget() -> None:
     """Ask anew at the next opportunity."""
     global _probe
@@ -93,7 +100,7 @@ def load(repo: str, revision: str | None = None, token: str | None = None) -> Lo
     try:
         files = client.within(client.TOTAL_SECONDS, fetch)
     except Exception as error:
-        problem = client.worded(error, repo, revision)
+        problem = client.worded(error, repo, revision, token)
         if problem.kind == "hub_unreachable":
             _remember(client.endpoint(), False)
         raise problem from error

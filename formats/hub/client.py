@@ -36,6 +36,7 @@ from huggingface_hub.errors import (
 from huggingface_hub.utils import hf_raise_for_status, parse_ratelimit_headers
 from huggingface_hub.utils._http import default_client_factory
 
+from formats import host
 from formats.errors import ModelError
 
 PROBE_SECONDS = 1.0  # for the question whether the Hub is there at all
@@ -80,6 +81,11 @@ _LIMITS: ContextVar[_Limits | None] = ContextVar("_LIMITS", default=None)
 def endpoint() -> str:
     """The Hub's address, read each time so that HF_ENDPOINT can change."""
     return (os.environ.get("HF_ENDPOINT") or PUBLIC_HUB).rstrip("/")
+
+
+def own_token_counts() -> bool:
+    """Whether the token that is set on this machine opens repositories, for all who ask here."""
+    return not constants.HF_HUB_DISABLE_IMPLICIT_TOKEN
 
 
 def cache_folder() -> Path:
@@ -204,13 +210,16 @@ def answers() -> bool:
         return False
 
 
-def worded(error: BaseException, repo: str, revision: str | None) -> ModelError:
-    """Any error of a request about a repository, for the person who sees it."""
+def worded(error: BaseException, repo: str, revision: str | None, token: str | None = None) -> ModelError:
+    """Any error of a request about a repository, for the person who sees it; `token` is the visitor's, if one was sent.
+
+    A token never stands in the words.
+    """
     where = f"{repo}@{revision}" if revision else repo
     if isinstance(error, LocalEntryNotFoundError) and error.__cause__ is not None:
-        return worded(error.__cause__, repo, revision)
+        return worded(error.__cause__, repo, revision, token)
     if isinstance(error, HfHubHTTPError):
-        return _http_error(error, repo, where, revision)
+        return _http_error(error, repo, where, revision, token is not None)
     match error:
         case ModelError():
             return error
@@ -236,11 +245,11 @@ def worded(error: BaseException, repo: str, revision: str | None) -> ModelError:
             return ModelError(f"what {endpoint()} says about {where} cannot be read: {error}", "hub_error")
 
 
-def _http_error(error: HfHubHTTPError, repo: str, where: str, revision: str | None) -> ModelError:
+def _http_error(error: HfHubHTTPError, repo: str, where: str, revision: str | None, as_visitor: bool) -> ModelError:
     status = error.response.status_code
     match error:
         case GatedRepoError():
-            return _gated(repo)
+            return _gated(repo, as_visitor)
         case RepositoryNotFoundError():
             return ModelError(f"the Hub has no public model {repo}: it does not exist or is private", "not_found")
         case RevisionNotFoundError():
@@ -252,7 +261,7 @@ def _http_error(error: HfHubHTTPError, repo: str, where: str, revision: str | No
     if status == 401 and "Invalid credentials" in str(error):
         return ModelError("the Hub does not accept the token it was given: log in again", "bad_token")
     if status in (401, 403):
-        return _gated(repo)
+        return _gated(repo, as_visitor)
     if status == 429:
         wait = _seconds_to_wait(error)
         later = f"in {wait} seconds" if wait is not None else "later"
@@ -262,10 +271,18 @@ def _http_error(error: HfHubHTTPError, repo: str, where: str, revision: str | No
     return ModelError(f"the Hub refuses {where} ({status})", "hub_error")
 
 
-def _gated(repo: str) -> ModelError:
-    return ModelError(
-        f"{repo} is gated: accept its licence at {endpoint()}/{repo} and log in (`hf auth login`, or HF_TOKEN)", "gated"
-    )
+def _gated(repo: str, as_visitor: bool) -> ModelError:
+    """What helps depends on where the app runs, and on whether a visitor has logged in already."""
+    licence = f"{repo} is gated: accept its licence at {endpoint()}/{repo}"
+    if as_visitor:
+        words = f"{licence} with the account that you have logged in with"
+    elif host.offers_login():
+        words = f"{licence} and log in here with Hugging Face, at the top of the page: your own access opens it for you"
+    elif own_token_counts():
+        words = f"{licence} and log in (`hf auth login`, or HF_TOKEN)"
+    else:
+        words = f"{licence} and open it on a machine of your own, logged in there (`hf auth login`, or HF_TOKEN)"
+    return ModelError(words, "gated")
 
 
 def _seconds_to_wait(error: HfHubHTTPError) -> int | None:

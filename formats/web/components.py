@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import gradio as gr
 
 from formats.types import JsonObject
+from formats.web.login import personal
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ def answer(columns: int, ratings: Callable[[Any], JsonObject]) -> gr.HTML:
     return gr.HTML(
         html_template=asset("answer.html").replace("@skeletons@", skeleton * columns),
         js_on_load=asset("answer.js"),
-        server_functions=[served(ratings)],
+        server_functions=[personal(served(ratings))],
         apply_default_css=False,
         elem_id="answer",
     )
@@ -59,7 +60,7 @@ def scores(finding: Callable[[Any], str], card: Callable[[Any], str]) -> gr.HTML
     return gr.HTML(
         html_template=asset("scores.html"),
         js_on_load=asset("scores.js"),
-        server_functions=[served(finding), served(card)],
+        server_functions=[personal(served(finding)), personal(served(card))],
         apply_default_css=False,
         elem_id="scores",
     )
@@ -95,11 +96,11 @@ def problem_slot(field: str) -> gr.HTML:
     )
 
 
-def served(method: Callable[[Any], T]) -> Callable[[Any], T]:
+def served(method: Callable[..., T]) -> Callable[..., T]:
     """A method as a function of the same name: Gradio marks what the browser may call, and methods take no marks."""
 
     @wraps(method)
-    def call(asked: Any) -> T:
-        return method(asked)
+    def call(asked: Any, **visitor: Any) -> T:
+        return method(asked, **visitor)
 
     return call

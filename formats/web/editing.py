@@ -105,7 +105,7 @@ class Editing:
         kept = self.workbench.kept(earlier, current)
         return [{"html": html, "output": taken.output, "number": number}, *_filled(taken, current), kept]
 
-    def take_away(self, asked: Any, *values: Any) -> JsonObject:
+    def take_away(self, asked: Any, *values: Any, token: str | None = None) -> JsonObject:
         """One export of the conversation for takeaway.js.
 
         `asked` is {"name", "model", "number"}; the answer {"text", "file", "losses": HTML} or {"problem": HTML}.
@@ -118,7 +118,7 @@ class Editing:
         try:
             if conversation is None:
                 raise next(iter(problems.values()))
-            loaded = self._model(model)
+            loaded = self._model(model, token)
             if name == "jinja":
                 return {**answer, **_jinja(conversation, loaded)}
             made = export(conversation, name, self._target(conversation, loaded, values[-2]))
@@ -131,10 +131,10 @@ class Editing:
             "losses": views.filled("losses.html", losses=made.lost) if made.lost else "",
         }
 
-    def _model(self, name: Any) -> LoadedModel | None:
+    def _model(self, name: Any, token: str | None) -> LoadedModel | None:
         if not isinstance(name, str) or not name:
             return None
-        loaded = self.workbench.load([name], PATIENCE)[0]
+        loaded = self.workbench.load([name], PATIENCE, token)[0]
         if not isinstance(loaded, LoadedModel):
             raise loaded or FormatsError(f"{name[:80]} is still being fetched; try again in a moment", "loading")
         return loaded

@@ -9,6 +9,7 @@ import gradio as gr
 from formats import samples
 from formats.web.components import asset, served
 from formats.web.editing import EXPORT_NAMES, Editing
+from formats.web.login import personal
 from formats.web.template_options import TemplateOptions
 
 # Both run in the browser alone.
@@ -94,7 +95,7 @@ def takeaway() -> gr.HTML:
 
 
 def wire_takeaway(editing: Editing, shown: gr.HTML, inputs: list[Any]) -> None:
-    shown.input(editing.take_away, [shown, *inputs], shown, trigger_mode="always_last", **LOCAL)
+    shown.input(personal(editing.take_away), [shown, *inputs], shown, trigger_mode="always_last", **LOCAL)
 
 
 def wire_draft(page: gr.Blocks, kept: list[Any], sample: Any, reason: Any) -> Any:
@@ -120,4 +121,4 @@ def wire_options(options: TemplateOptions, shown: gr.HTML, opened: gr.Accordion,
     gr.on([kwargs.change, opened.expand], None, kwargs, None, js="text => window.lab.kwargs(text)", **LOCAL)
     asked = {"js": "(models, number) => [models, ++window.lab.number]", "trigger_mode": "always_last"}
     events = [opened.expand, models.change, models.input, shown.tick]
-    gr.on(events, options.read, [models, gr.Number(0, visible=False)], shown, **asked, **LOCAL)
+    gr.on(events, personal(options.read), [models, gr.Number(0, visible=False)], shown, **asked, **LOCAL)

@@ -21,10 +21,11 @@ class Engine:
     def __init__(self, allow_files: bool = False) -> None:
         self.allow_files = allow_files
 
-    def load(self, name: str) -> LoadedModel:
+    def load(self, name: str, token: str | None = None) -> LoadedModel:
+        """`token` is the visitor's own token of the Hub."""
         from formats import sources
 
-        return sources.load(name, allow_files=self.allow_files)
+        return sources.load(name, token=token, allow_files=self.allow_files)
 
     def compare(
         self,

@@ -1,7 +1,8 @@
 """Inputs of the page -> the engine -> what the page shows. No layout, no HTML of its own.
 
 The page keeps no state of a visitor on the server: each answer is made from what the inputs hold. Listeners are
-reachable by raw requests too, so each value is checked for type and size before it is used.
+reachable by raw requests too, so each value is checked for type and size before it is used. A `token` is the visitor's
+own token of the Hub, where one has logged in; whatever it opens is for that visitor.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from markupsafe import escape
 
 from formats import conversation as conversations
 from formats import models as catalogue
-from formats.errors import BadConversation, FormatsError
+from formats.errors import LOCKED, BadConversation, FormatsError
 from formats.samples import Sample
 from formats.types import Column, Conversation, JsonObject, LoadedModel
 from formats.web import views
@@ -71,6 +72,8 @@ class Workbench:
         today: Any,
         models: Any,
         number: Any,
+        *,
+        token: str | None = None,
     ) -> JsonObject:
         """The answer that answer.js places.
 
@@ -90,15 +93,19 @@ class Workbench:
             "waiting": 0,
         }
         if conversation is not None and date is not None and names is not None:
-            answer |= self._columns(conversation, date, names)
+            answer |= self._columns(conversation, date, names, token)
         return answer
 
-    def _columns(self, conversation: Conversation, today: datetime.date, names: Sequence[str]) -> JsonObject:
+    def _columns(
+        self, conversation: Conversation, today: datetime.date, names: Sequence[str], token: str | None
+    ) -> JsonObject:
         """The part of the answer that shows columns; one that is not there yet says what it waits for.
 
         Templates of strangers are rendered in the background: the other columns do not wait for one that is slow.
         """
-        models: dict[str, LoadedModel | FormatsError | None] = dict(zip(names, self.load(names), strict=True))
+        models: dict[str, LoadedModel | FormatsError | None] = dict(
+            zip(names, self.load(names, token=token), strict=True)
+        )
         strangers = {
             name: model for name, model in models.items() if isinstance(model, LoadedModel) and not model.pinned
         }
@@ -124,8 +131,26 @@ class Workbench:
             "waiting": sum(isinstance(row, views.Waiting) for row in rows),
         }
 
-    def load(self, names: Sequence[str], patience: float = PATIENCE) -> list[LoadedModel | FormatsError | None]:
-        return self._models.take({name: partial(self.engine.load, name) for name in names}, patience)
+    def load(
+        self, names: Sequence[str], patience: float = PATIENCE, token: str | None = None
+    ) -> list[LoadedModel | FormatsError | None]:
+        """Each model, or why there is none, or None while it is on its way.
+
+        All visitors share what opens without a token; only what is locked then is loaded with it, under a key of its
+        own. What is made of a model later is known by its source, so nobody finds it who has not loaded the model.
+        """
+        shared: dict[Hashable, Callable[[], LoadedModel]] = {name: partial(self.engine.load, name) for name in names}
+        loaded = dict(zip(shared, self._models.take(shared, patience), strict=True))
+        if token is not None:
+            owner = hashlib.sha256(token.encode()).digest()
+
+            def job(name: str) -> Callable[[], LoadedModel]:
+                return lambda: self.engine.load(name, token)  # unlike a partial, it shows no token when printed
+
+            locked = [name for name in dict.fromkeys(names) if _is_locked(loaded[name])]
+            own: dict[Hashable, Callable[[], LoadedModel]] = {(name, owner): job(name) for name in locked}
+            loaded |= zip(locked, self._models.take(own, patience), strict=True)
+        return [loaded[name] for name in names]
 
     def _render_apart(
         self, conversation: Conversation, today: datetime.date, strangers: Mapping[str, LoadedModel]
@@ -179,6 +204,11 @@ class Workbench:
         """The row of earlier texts with the current ones in front, unless they are a sample as it came."""
         untouched = any(list(current) == editor_texts(sample.conversation) for sample in self.samples.values())
         return ([] if untouched else [list(current)]) + _rows(earlier)[:MOST_EARLIER]
+
+
+def _is_locked(model: LoadedModel | FormatsError | None) -> bool:
+    """Whether access of one's own to the Hub may show more than this."""
+    return model.kind in LOCKED if isinstance(model, FormatsError) else model is not None and model.locked
 
 
 def title(name: str) -> str:

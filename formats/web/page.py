@@ -23,6 +23,7 @@ from formats.web.conversation_panel import Inputs, SamplePicker
 from formats.web.editing import Editing
 from formats.web.handlers import Workbench
 from formats.web.live import Live
+from formats.web.login import button, personal
 from formats.web.plain import PlainTools
 from formats.web.ranking import Ranking
 from formats.web.read_tab import ReadInputs
@@ -41,7 +42,9 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
     with gr.Blocks(title="Prompt Format Lab", analytics_enabled=False, fill_width=True) as page:
         endpoints.build(endpoints.Api(workbench, scoring))  # first: the page's own listeners have the same names
         gr.HTML(html_template=asset("header.html"), js_on_load=asset("header.js"), apply_default_css=False)
-        share = components.share(space_address())
+        with gr.Row(elem_id="top"):
+            share = components.share(space_address())
+            button()
         with gr.Row(elem_id="lab"):
             with gr.Column(elem_id="panel"):
                 editing = Editing(workbench)
@@ -61,7 +64,7 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
         _wire_scores(scoring, inputs, *scores)
         plain_tab.wire(PlainTools(workbench), *plain, inputs.all())
         taken = editors.wire_paste(editing, paste, inputs.conversation(), picker.earlier, picker.back, read[1].output)
-        taken.then(workbench.compare, [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
+        taken.then(personal(workbench.compare), [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
         _wire_sharing(workbench, inputs, answer, read[1], share)
         if live_parts is not None:
             live_tab.wire(live, live_parts, inputs.conversation(), inputs.today, inputs.models)
@@ -73,11 +76,11 @@ def _wire(page: gr.Blocks, workbench: Workbench, inputs: Inputs, picker: SampleP
 
     def ask_after(event: Any) -> None:
         """Compare anew once a listener has filled the inputs."""
-        event.then(workbench.compare, question, answer, **ASK)
+        event.then(personal(workbench.compare), question, answer, **ASK)
 
     # A text box's "input" knows key presses only: what is pasted, deleted or written by cards shows in its "change".
     edits = [box.change if isinstance(box, gr.Textbox | gr.Code) else box.input for box in inputs.all()]
-    gr.on([*edits, answer.tick], workbench.compare, question, answer, **ASK)
+    gr.on([*edits, answer.tick], personal(workbench.compare), question, answer, **ASK)
 
     filled = [*inputs.conversation(), picker.earlier]
     given = [picker.earlier, *inputs.conversation()]
@@ -99,18 +102,22 @@ def _wire_reading(
     number = gr.Number(0, visible=False)
     question = [*given.asked(), inputs.tools, number]
     edits = [given.output.change, given.suffix.change, given.format.input, given.model.input, inputs.tools.change]
-    gr.on([tab.select, *edits], reading.read, question, result, **asked)
+    gr.on([tab.select, *edits], personal(reading.read), question, result, **asked)
 
     compared = [*inputs.all(), gr.Number(0, visible=False)]
     filled = [given.output, given.format, given.suffix, inputs.tools]
     picked = given.sample.input(reading.pick, given.sample, filled, **INSTANT)
-    picked.then(reading.read, question, result, **asked)
-    picked.then(workbench.compare, compared, answer, **ASK)
+    picked.then(personal(reading.read), question, result, **asked)
+    picked.then(personal(workbench.compare), compared, answer, **ASK)
     put = [*given.asked(), inputs.messages, inputs.tools, number]
     placed = given.put.click(
-        reading.put, put, [inputs.messages, result], js="(...i) => [...i.slice(0, -1), ++window.lab.number]", **INSTANT
+        personal(reading.put),
+        put,
+        [inputs.messages, result],
+        js="(...i) => [...i.slice(0, -1), ++window.lab.number]",
+        **INSTANT,
     )
-    placed.then(workbench.compare, compared, answer, **ASK)
+    placed.then(personal(workbench.compare), compared, answer, **ASK)
 
     def models(names: Any) -> gr.Dropdown:
         return gr.Dropdown(choices=reading.choices(names))
@@ -121,15 +128,17 @@ def _wire_reading(
 def _wire_sharing(workbench: Workbench, inputs: Inputs, answer: Any, read: ReadInputs, share: Any) -> None:
     """A link is made from every input, and fills every input."""
     filled = [*inputs.all(), read.output, read.format, read.model]
-    acted = share.input(Sharing(workbench).act, [share, *filled], [share, *filled], **INSTANT)
-    acted.then(workbench.compare, [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
+    acted = share.input(personal(Sharing(workbench).act), [share, *filled], [share, *filled], **INSTANT)
+    acted.then(personal(workbench.compare), [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
 
 
 def _wire_scores(scoring: Scoring, inputs: Inputs, tab: gr.Tab, scores: Any) -> None:
     """Checks are asked for when their tab is opened, and when the models change; they do not depend on the chat."""
     numbered = "(...inputs) => [...inputs.slice(0, -1), ++window.lab.number]"
     asked = [inputs.models, gr.Number(0, visible=False)]
-    gr.on([tab.select, scores.tick, inputs.models.input], scoring.matrix, asked, scores, js=numbered, **INSTANT)
+    gr.on(
+        [tab.select, scores.tick, inputs.models.input], personal(scoring.matrix), asked, scores, js=numbered, **INSTANT
+    )
 
 
 def launch(page: gr.Blocks, **options: Any) -> Any:

@@ -47,7 +47,7 @@ class PlainTools:
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
 
-    def show(self, model: Any, *values: Any) -> JsonObject:
+    def show(self, model: Any, *values: Any, token: str | None = None) -> JsonObject:
         """{"number", "problem": HTML, "html": HTML or None, "texts": {way: {"messages", "tools"}}} for plain.js.
 
         `values` are the page's inputs and a number. Without a model, the first that ignores the tools is taken.
@@ -60,9 +60,9 @@ class PlainTools:
             if conversation is None:
                 raise next(iter(problems.values()))
             date, names = typed_date(today), model_ids(models)
-            ignoring = self._ignoring(conversation, date, names)
+            ignoring = self._ignoring(conversation, date, names, token)
             name = model if isinstance(model, str) and model in names else (ignoring or names)[0]
-            ways, texts = self._ways(conversation, date, self._model(name))
+            ways, texts = self._ways(conversation, date, self._model(name, token))
         except FormatsError as error:
             return {**answer, "problem": views.problem(error)}
         html = views.filled(
@@ -76,17 +76,19 @@ class PlainTools:
         )
         return {**answer, "html": html, "texts": texts}
 
-    def _model(self, name: str) -> LoadedModel:
-        loaded = self.workbench.load([name], PATIENCE)[0]
+    def _model(self, name: str, token: str | None) -> LoadedModel:
+        loaded = self.workbench.load([name], PATIENCE, token)[0]
         if not isinstance(loaded, LoadedModel):
             raise loaded or FormatsError(f"{title(name)} is still being fetched; try again in a moment", "loading")
         return loaded
 
-    def _ignoring(self, conversation: Conversation, today: datetime.date, names: list[str]) -> list[str]:
+    def _ignoring(
+        self, conversation: Conversation, today: datetime.date, names: list[str], token: str | None
+    ) -> list[str]:
         """The models whose prompt is the same without the tools."""
         if not conversation.tools:
             return []
-        loaded = [model for model in self.workbench.load(names) if isinstance(model, LoadedModel)]
+        loaded = [model for model in self.workbench.load(names, token=token) if isinstance(model, LoadedModel)]
         asked = replace(conversation, messages=_before_calls(conversation))
         columns = [self.workbench.engine.compare(c, loaded, today).columns for c in (asked, replace(asked, tools=None))]
         return [a.model for a, b in zip(*columns, strict=True) if a.prompt is not None and a.prompt == b.prompt]

@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 
 from formats.web.components import asset
+from formats.web.login import personal
 from formats.web.plain import PlainTools
 
 LISTENER: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
@@ -26,4 +27,6 @@ def wire(plain: PlainTools, tab: gr.Tab, shown: gr.HTML, inputs: list[Any]) -> N
     model = gr.Textbox("", visible=False)
     question = [model, *inputs, gr.Number(0, visible=False)]
     js = "(model, ...values) => window.lab.ask([window.lab.plain ?? '', ...values], 'plain')"
-    gr.on([tab.select, shown.input], plain.show, question, shown, js=js, trigger_mode="always_last", **LISTENER)
+    gr.on(
+        [tab.select, shown.input], personal(plain.show), question, shown, js=js, trigger_mode="always_last", **LISTENER
+    )

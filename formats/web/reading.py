@@ -25,12 +25,14 @@ class Reading:
         self.workbench = workbench
         self.samples: Mapping[str, OutputSample] = {sample.name: sample for sample in samples}
 
-    def read(self, output: Any, chosen: Any, model: Any, suffix: Any, tools: Any, number: Any) -> JsonObject:
+    def read(
+        self, output: Any, chosen: Any, model: Any, suffix: Any, tools: Any, number: Any, *, token: str | None = None
+    ) -> JsonObject:
         """{"number", "problem": HTML, "reading": HTML or None} for reading.js; None keeps the last one."""
         answer: JsonObject = {"number": number if isinstance(number, int) else 0, "problem": "", "reading": None}
         try:
             text, definitions = _text(output), _tools(tools)
-            name, prompt_suffix, how = self.format(chosen, model, suffix)
+            name, prompt_suffix, how = self.format(chosen, model, suffix, token)
         except FormatsError as error:
             return {**answer, "problem": views.problem(error)}
         from formats.web import reading_views
@@ -46,14 +48,23 @@ class Reading:
         return [sample.output, sample.format, sample.prompt_suffix, pretty(list(sample.tools))]
 
     def put(
-        self, output: Any, chosen: Any, model: Any, suffix: Any, messages: Any, tools: Any, number: Any
+        self,
+        output: Any,
+        chosen: Any,
+        model: Any,
+        suffix: Any,
+        messages: Any,
+        tools: Any,
+        number: Any,
+        *,
+        token: str | None = None,
     ) -> tuple[str, JsonObject]:
         """The messages with what was read as the next turn, and an answer that says what was done or is wrong."""
         answer: JsonObject = {"number": number if isinstance(number, int) else 0, "problem": "", "reading": None}
         try:
             definitions = _tools(tools)
             conversation = Conversation(conversations.parse_messages(_text(messages)), definitions or None)
-            name, prompt_suffix, _ = self.format(chosen, model, suffix)
+            name, prompt_suffix, _ = self.format(chosen, model, suffix, token)
             from formats.parsers import FORMATS
             from formats.reading.message import next_turn
 
@@ -70,7 +81,7 @@ class Reading:
         names = [name for name in models if isinstance(name, str)] if isinstance(models, list) else []
         return [("no model", NO_MODEL), *((title(name), name) for name in names)]
 
-    def format(self, chosen: Any, model: Any, suffix: Any) -> tuple[str, str, str]:
+    def format(self, chosen: Any, model: Any, suffix: Any, token: str | None = None) -> tuple[str, str, str]:
         """(format, prompt suffix, how it was found) of what was chosen. Raises FormatsError with what would work."""
         from formats.parsers import FORMATS
 
@@ -79,7 +90,7 @@ class Reading:
             return chosen, typed or FORMATS[chosen].prompt_suffix, ""
         if not isinstance(model, str) or not model:
             raise FormatsError("choose a format, or a model whose template shows it")
-        loaded = self.workbench.load([model], patience=10.0)[0]
+        loaded = self.workbench.load([model], 10.0, token)[0]
         if not isinstance(loaded, LoadedModel):
             raise loaded or FormatsError(f"{title(model)} is still being fetched; try again in a moment")
         detection = self._detection(loaded)

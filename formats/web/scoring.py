@@ -31,7 +31,7 @@ class Scoring:
         """Judge the models that the page opens with, ahead of the first visitor."""
         self._judge(list(self.workbench.opening), patience=0)
 
-    def matrix(self, models: Any, number: Any) -> JsonObject:
+    def matrix(self, models: Any, number: Any, *, token: str | None = None) -> JsonObject:
         """{"number", "problem": HTML, "matrix": HTML or None, "models": int, "waiting": int} for scores.js."""
         answer: JsonObject = {
             "number": number if isinstance(number, int) else 0,
@@ -46,7 +46,7 @@ class Scoring:
         from formats.web import verdict_views
 
         rows = []
-        for name, judged in self._judge(names).items():
+        for name, judged in self._judge(names, token=token).items():
             if isinstance(judged, Verdict):
                 rows.append(verdict_views.row(judged, name))
             else:
@@ -54,10 +54,10 @@ class Scoring:
                 answer["waiting"] += judged is None
         return {**answer, "models": len(rows), "matrix": verdict_views.matrix(rows)}
 
-    def ratings(self, models: Any) -> JsonObject:
+    def ratings(self, models: Any, *, token: str | None = None) -> JsonObject:
         """{"ratings": {model: HTML}, "waiting": int}: the ratings that are there, for the cards of the comparison."""
         try:
-            judged = self._judge(model_ids(models))
+            judged = self._judge(model_ids(models), token=token)
         except FormatsError:
             return {"ratings": {}, "waiting": 0}
         from formats.web import verdict_views
@@ -65,12 +65,12 @@ class Scoring:
         done = {name: verdict_views.rating(v) for name, v in judged.items() if isinstance(v, Verdict)}
         return {"ratings": done, "waiting": sum(v is None for v in judged.values())}
 
-    def finding(self, asked: Any) -> str:
+    def finding(self, asked: Any, *, token: str | None = None) -> str:
         """The HTML of one finding with its proof; `asked` is [model, check]."""
         if not (isinstance(asked, list) and len(asked) == 2 and all(isinstance(part, str) for part in asked)):
             return views.problem(FormatsError("needs a model and a check"))
         name, check = asked
-        judged = self._judge([name])[name]
+        judged = self._judge([name], token=token)[name]
         if not isinstance(judged, Verdict):
             return views.problem(judged or FormatsError("this model is still being checked"))
         from formats.web import verdict_views
@@ -80,25 +80,30 @@ class Scoring:
             return views.problem(FormatsError(f"no check is called {check[:80]!r}"))
         return verdict_views.finding(found, judged.title)
 
-    def card(self, model: Any) -> str:
+    def card(self, model: Any, *, token: str | None = None) -> str:
         """The report card of one model as Markdown, for download; words where there is none."""
         from formats.card import markdown
 
         try:
-            return markdown(self.verdict(model if isinstance(model, str) else "", patience=30.0))
+            return markdown(self.verdict(model if isinstance(model, str) else "", patience=30.0, token=token))
         except FormatsError as error:
             return error.message
 
-    def verdict(self, model: str, patience: float) -> Verdict:
+    def verdict(self, model: str, patience: float, token: str | None = None) -> Verdict:
         """One model's verdict. Raises FormatsError where it cannot be had, or not in that many seconds."""
-        judged = self._judge([model], patience)[model]
+        judged = self._judge([model], patience, token)[model]
         if not isinstance(judged, Verdict):
             raise judged or FormatsError(f"{model} is still being checked; ask again in a moment", "loading")
         return judged
 
-    def _judge(self, names: list[str], patience: float = PATIENCE) -> dict[str, Verdict | FormatsError | None]:
-        """The verdict of each model, or the reason there is none; None while it is on its way."""
-        loaded = dict(zip(names, self.workbench.load(names, patience), strict=True))
+    def _judge(
+        self, names: list[str], patience: float = PATIENCE, token: str | None = None
+    ) -> dict[str, Verdict | FormatsError | None]:
+        """The verdict of each model, or the reason there is none; None while it is on its way.
+
+        A verdict is kept by the source it is about: nobody finds it who cannot load the same files.
+        """
+        loaded = dict(zip(names, self.workbench.load(names, patience, token), strict=True))
         ready = {name: model for name, model in loaded.items() if isinstance(model, LoadedModel)}
         jobs: dict[Hashable, Callable[[], Verdict]] = {m.source: partial(self._verdict, m) for m in ready.values()}
         done = dict(zip(jobs, self._verdicts.take(jobs, patience), strict=True))

@@ -35,7 +35,7 @@ class Sharing:
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
 
-    def act(self, asked: Any, *values: Any) -> list[Any]:
+    def act(self, asked: Any, *values: Any, token: str | None = None) -> list[Any]:
         """Answer the share bar: its own new value first, then every input, unchanged unless a state was opened.
 
         `asked` is {"ask": "link" | "file" | "open" | one of KINDS, "text", "view", "number"}; an answer is
@@ -45,18 +45,18 @@ class Sharing:
         filled: list[Any] = [gr.skip()] * (INPUTS + OUTPUTS)
         try:
             if ask.get("ask") == "open":
-                answer, filled = self._open(ask.get("text"))
+                answer, filled = self._open(ask.get("text"), token)
             else:
-                answer = self._make(ask, values)
+                answer = self._make(ask, values, token)
         except FormatsError as error:
             answer = {"problem": views.problem(error)}
         return [{**answer, "number": ask.get("number", 0)}, *filled]
 
-    def _make(self, ask: JsonObject, values: Sequence[Any]) -> JsonObject:
+    def _make(self, ask: JsonObject, values: Sequence[Any], token: str | None) -> JsonObject:
         kind = ask.get("ask")
         if kind not in ("link", "file", *KINDS):
             raise FormatsError(f"nothing is called {str(kind)[:40]!r} here")
-        comparison = self._comparison(values[:INPUTS])
+        comparison = self._comparison(values[:INPUTS], token)
         if kind in KINDS:
             return _exported(str(kind), comparison)
         from formats import share
@@ -73,20 +73,21 @@ class Sharing:
         text = share.encode_file(state)
         return {"done": "file", "text": text, "name": "state.json", "type": "application/json", "summary": summary}
 
-    def _comparison(self, values: Sequence[Any]) -> Comparison:
+    def _comparison(self, values: Sequence[Any], token: str | None) -> Comparison:
         problems: dict[str, FormatsError] = {}
         conversation = typed_conversation(values[:-2], problems)
         if conversation is None:
             raise next(iter(problems.values()))
         names = model_ids(values[-1])
-        loaded = [(n, m) if isinstance(m, FormatsError) else m for n, m in zip(names, self._load(names), strict=True)]
+        found = zip(names, self._load(names, token), strict=True)
+        loaded = [(name, model) if isinstance(model, FormatsError) else model for name, model in found]
         return self.workbench.engine.compare(conversation, loaded, typed_date(values[-2]))
 
-    def _load(self, names: Sequence[str]) -> list[LoadedModel | FormatsError]:
-        loaded = self.workbench.load(list(names), PATIENCE)
+    def _load(self, names: Sequence[str], token: str | None) -> list[LoadedModel | FormatsError]:
+        loaded = self.workbench.load(list(names), PATIENCE, token)
         return [m or FormatsError(f"{n} is still being fetched", "loading") for n, m in zip(names, loaded, strict=True)]
 
-    def _open(self, text: Any) -> tuple[JsonObject, list[Any]]:
+    def _open(self, text: Any, token: str | None) -> tuple[JsonObject, list[Any]]:
         """The answer, and the values that the inputs get from a link or a file."""
         from formats import conversation as conversations
         from formats import share
@@ -97,7 +98,7 @@ class Sharing:
         if len(text) > MOST_TEXT:
             raise FormatsError("this file is too large to be a state of this page")
         state = share.decode_file(text) if text.lstrip().startswith("{") else share.decode(text)
-        opened = reopen(state, self._load, self.workbench.engine.sandbox)
+        opened = reopen(state, lambda names: self._load(names, token), self.workbench.engine.sandbox)
         names = [model.name for model in state.models]
         for change in opened.changes:
             if change.restored:

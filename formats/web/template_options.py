@@ -33,7 +33,7 @@ class TemplateOptions:
         self.workbench = workbench
         self._tried: Background[dict[str, Option]] = Background("options", 1, KEPT, stands=float("inf"))
 
-    def read(self, models: Any, number: Any) -> JsonObject:
+    def read(self, models: Any, number: Any, *, token: str | None = None) -> JsonObject:
         """{"number", "waiting": int, "options": [{"name", "kind", "effect": [title], "idle": [title]}]}.
 
         Those with an effect on some model come first, the ones that most models know at the top.
@@ -43,7 +43,7 @@ class TemplateOptions:
             names = model_ids(models)
         except FormatsError:  # said at the picker
             return answer
-        loaded = dict(zip(names, self.workbench.load(names, PATIENCE), strict=True))
+        loaded = dict(zip(names, self.workbench.load(names, PATIENCE, token), strict=True))
         ready = {name: model for name, model in loaded.items() if isinstance(model, LoadedModel)}
         jobs: dict[Hashable, Callable[[], dict[str, Option]]] = {
             m.source: partial(self._try, m) for m in ready.values()

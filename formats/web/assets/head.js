@@ -27,6 +27,12 @@ window.lab = {
   today: () => new Date().toLocaleDateString("en-CA"),
 };
 
+// Back from logging in: the address has its link again.
+try {
+  if (!location.hash) history.replaceState(null, "", location.href + (sessionStorage.getItem("lab.link") ?? ""));
+  sessionStorage.removeItem("lab.link");
+} catch { /* a browser that keeps nothing */ }
+
 // Inside other people's pages only the comparison is shown.
 document.documentElement.classList.toggle("embed",
   new URLSearchParams(location.search).has("embed") || /[#&]view=embed\b/.test(location.hash));

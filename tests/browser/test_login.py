@@ -1,0 +1,102 @@
+"""In a Space a visitor logs in, and their own token opens a gated model for them alone."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+
+import pytest
+from hub_server import HubServer
+from openid_server import OpenIdServer
+
+pytestmark = pytest.mark.browser
+
+ACCOUNTS = {"ann": "hf_oauth_ann_0123456789abcdef", "bob": "hf_oauth_bob_0123456789abcdef"}
+TEMPLATE = "{% for m in messages %}<sesame>{{ m['content'] }}{% endfor %}"
+FILES = {"tokenizer_config.json": json.dumps({"chat_template": TEMPLATE, "tokenizer_class": "PreTrainedTokenizerFast"})}
+MODEL = "org/sesame"
+# Spaces have this package; Gradio asks for it there.
+SPACES = {
+    "spaces/__init__.py": "gradio_auto_wrap = lambda function: function\n",
+    "spaces/reloading.py": "def start_reload_server(**_): pass\n",
+    "spaces-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: spaces\nVersion: 1.0\n",
+}
+
+
+@pytest.fixture(scope="module")
+def space(start_app, tmp_path_factory):
+    """(the app's address, the Hub, the folder of all that the app writes, its log) of one Space."""
+    folder = tmp_path_factory.mktemp("space")
+    for name, text in SPACES.items():
+        (folder / "python" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "python" / name).write_text(text)
+    (folder / "tmp").mkdir()
+    with HubServer() as hub, OpenIdServer(ACCOUNTS) as provider:
+        hub.add(MODEL, FILES, gated=403, opened_by=ACCOUNTS["ann"])
+        environment = provider.environment | {
+            "HF_HUB_OFFLINE": "",
+            "HF_ENDPOINT": hub.url,
+            "HF_HOME": str(folder / "hub"),
+            "FORMATS_CACHE": str(folder / "formats"),
+            "TMPDIR": str(folder / "tmp"),
+            "PYTHONPATH": str(folder / "python"),
+            "HF_TOKEN": ACCOUNTS["ann"],  # the operator may see the model as well: no visitor does because of that
+        }
+        with start_app(**environment) as url:
+            yield url, hub, folder
+        assert provider.scopes and set(provider.scopes) == {"openid profile gated-repos"}
+
+
+@pytest.fixture
+def visitor(chromium, space):
+    contexts, faults = [], []
+
+    def visit(fragment=""):
+        context = chromium.new_context(viewport={"width": 1280, "height": 800})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(space[0] + fragment)
+        page.wait_for_selector("article.card header")
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert not faults
+
+
+def log_in(page, account):
+    page.get_by_role("button", name="Sign in with Hugging Face").click()
+    page.get_by_role("link", name=account).click()
+    page.get_by_role("button", name=f"Sign out ({account})").wait_for()
+
+
+def add_model(page):
+    page.locator("#models input").click()
+    page.keyboard.type(MODEL)
+    page.locator("#model-options [role=option]").first.wait_for()
+    page.keyboard.press("Enter")
+
+
+def card_says(page, text):
+    page.locator(f'article.card[data-model="{MODEL}"]', has_text=text).wait_for()
+
+
+def test_each_visitor_sees_what_their_own_token_opens(space, visitor):
+    ann, anonymous, bob = visitor(), visitor(), visitor()
+    add_model(anonymous)
+    card_says(anonymous, "log in here with Hugging Face")
+    log_in(ann, "ann")
+    add_model(ann)
+    card_says(ann, "<sesame>")
+    log_in(bob, "bob")
+    add_model(bob)
+    card_says(bob, "with the account that you have logged in with")
+    add_model(visitor())
+    card_says(anonymous, "is gated")
+    ann.get_by_role("button", name="Sign out (ann)").click()
+    ann.get_by_role("button", name="Sign in with Hugging Face").wait_for()
+    card_says(ann, "is gated")
