@@ -7,7 +7,6 @@ message. Where a tokenizer makes an exception to this, its texts are encoded who
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from array import array
@@ -19,6 +18,7 @@ from typing import Any
 from tokenizers import AddedToken, Tokenizer
 
 from formats.errors import FormatsError
+from formats.tokenizer_faults import fault, steps
 from formats.types import Tokens
 
 CACHE_BYTES = 4 * 1024 * 1024  # for each tokenizer
@@ -47,8 +47,8 @@ class TokenizerFast:
         self._tokenizer = tokenizer
         added = tokenizer.get_added_tokens_decoder().values()
         self.special_tokens = frozenset(token.content for token in added if not token.content.isspace())
-        self._endless = _endless(tokenizer)
-        self._segments = _segments(tokenizer)
+        self._fault = fault(tokenizer)
+        self._segments = None if self._fault else _segments(tokenizer)
 
     def ids(self, text: str) -> list[int]:
         """Raises FormatsError: bad_text for text that no tokenizer can read, bad_tokenizer for one that never ends."""
@@ -76,12 +76,8 @@ class TokenizerFast:
         return Tokens(tuple(encoding.ids), tuple(spans))
 
     def _check(self) -> None:
-        if self._endless is not None:
-            raise FormatsError(
-                f"the tokenizer's own normalizer makes nothing of its added token {self._endless!r}, "
-                "so that it would look for it for ever",
-                "bad_tokenizer",
-            )
+        if self._fault is not None:
+            raise FormatsError(self._fault, "bad_tokenizer")
 
 
 class _Segments:
@@ -129,14 +125,6 @@ class _Segments:
         return ids
 
 
-def _endless(tokenizer: Tokenizer) -> str | None:
-    """An added token that is empty once it is normalized: the tokenizers library would match it for ever."""
-    if tokenizer.normalizer is None:
-        return None
-    added = (token.content for token in tokenizer.get_added_tokens_decoder().values() if token.normalized)
-    return next((content for content in added if not tokenizer.normalizer.normalize_str(content)), None)
-
-
 def _segments(tokenizer: Tokenizer) -> _Segments | None:
     """None where a tokenizer's texts have to be encoded whole."""
     try:
@@ -177,23 +165,11 @@ def _is_local(tokenizer: Tokenizer) -> bool:
     """Whether each piece of a text is encoded without regard to what stands around it."""
     if getattr(tokenizer.model, "dropout", None):
         return False
-    parts = [part for part in (tokenizer.normalizer, tokenizer.pre_tokenizer) if part is not None]
-    try:
-        written = [json.loads(part.__getstate__()) for part in parts]
-    except Exception:  # a step written in Python has no such form, and nothing is known about it
-        return False
+    parts = [steps(part) for part in (tokenizer.normalizer, tokenizer.pre_tokenizer)]
     return all(
-        step["type"] in LOCAL_STEPS and step.get("prepend_scheme") != "first"
-        for part in written
-        for step in _steps(part)
+        part is not None and all(step["type"] in LOCAL_STEPS and step.get("prepend_scheme") != "first" for step in part)
+        for part in parts
     )
-
-
-def _steps(step: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """A normalizer's or pre-tokenizer's step and those inside it, in the form they have in tokenizer.json."""
-    yield step
-    for inner in [*step.get("normalizers", []), *step.get("pretokenizers", [])]:
-        yield from _steps(inner)
 
 
 def _any_of(words: Iterable[str]) -> str:

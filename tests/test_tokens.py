@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from formats import tokens
@@ -155,7 +155,7 @@ def small_tokenizers(draw) -> Tokenizer:
 @given(small_tokenizers(), st.lists(PIECES.map("".join), min_size=1, max_size=4))
 def test_cut_or_whole_is_the_same_for_every_kind_of_tokenizer(tokenizer, texts):
     ours = TokenizerFast(tokenizer)
-    assume(ours._endless is None)
+    assume(ours._fault is None)
     for text in [*texts, *texts]:
         try:
             expected = tokenizer.encode(text, add_special_tokens=False).ids
@@ -269,3 +269,41 @@ def test_tokens_that_begin_each_other_a_thousand_times_are_encoded_whole():
     tokenizer.add_tokens([AddedToken("a" * n, normalized=False) for n in range(2, 1500)])
     text = "a" * 2000
     assert TokenizerFast(tokenizer).ids(text) == tokenizer.encode(text, add_special_tokens=False).ids
+
+
+BOOKS = {
+    "a chain of replacements": {
+        "normalizer": normalizers.Sequence([normalizers.Replace("x", "x" * 1000) for _ in range(3)])
+    },
+    "an expression that matches between letters": {"normalizer": normalizers.Replace(Regex("x*"), "x" * 2000)},
+    "a long beginning": {"normalizer": normalizers.Prepend("x" * 100_000)},
+    "a text that stands in its template many times": {
+        "post_processor": processors.TemplateProcessing(single=" ".join(["$A"] * 2000))
+    },
+    "a map with a long replacement": {
+        "normalizer": normalizers.Precompiled((4).to_bytes(4, "little") + bytes(4) + b"a\0" + b"b" * 5000 + b"\0")
+    },
+}
+
+
+@pytest.mark.parametrize("parts", BOOKS.values(), ids=BOOKS)
+def test_a_tokenizer_that_makes_a_book_of_a_letter_gets_no_text(parts):
+    """The library itself would fill the memory."""
+    tokenizer = Tokenizer(models.BPE({"x": 0}, []))
+    for name, part in parts.items():
+        setattr(tokenizer, name, part)
+    for read in (TokenizerFast(tokenizer).ids, TokenizerFast(tokenizer).tokens):
+        with pytest.raises(FormatsError, match="more than 1000 characters of one") as caught:
+            read("xx")
+        assert caught.value.kind == "bad_tokenizer"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [normalizers.NFKC(), normalizers.Replace(" ", "▁"), normalizers.Replace(Regex("x"), "y" * 900)],
+    ids=["NFKC", "Replace", "a long replacement"],
+)
+def test_a_tokenizer_that_grows_a_text_within_reason_reads_it(part):
+    tokenizer = Tokenizer(models.BPE({"x": 0, "y": 1, "▁": 2}, []))
+    tokenizer.normalizer = part
+    assert TokenizerFast(tokenizer).ids("x x") == tokenizer.encode("x x", add_special_tokens=False).ids
