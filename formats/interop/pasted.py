@@ -1,15 +1,18 @@
-"""A pasted text -> one JSON value: JSON itself, the first of several lines, Python text, or JSON inside a log line."""
+"""A pasted text -> one JSON value: JSON itself, a streamed answer, the first of several lines, Python text, or JSON
+inside a log line.
+"""
 
 from __future__ import annotations
 
 import ast
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from formats.conversation import parse_json
 from formats.errors import BadConversation, FormatsError
+from formats.interop import streams
 from formats.interop.base import Loss
 from formats.python_text import parse_module
 
@@ -30,25 +33,71 @@ def read_pasted(text: str) -> Pasted:
         words = f"{len(text):,} characters are too many; up to {MAX_CHARACTERS:,} are read. Paste one request"
         raise FormatsError(words, "too_large")
     try:
-        return Pasted(parse_json(text))
+        found: Pasted | None = Pasted(parse_json(text))
     except BadConversation as error:
-        found = _lines(text) or _python(text) or _inside(text)
+        found = _events(text) or _lines(text) or _python(text) or _inside(text)
         if found is None:
             raise error from None
-        return found
+    assert found is not None
+    return (_joined(found.value) or found) if isinstance(found.value, list) else found
+
+
+def _joined(values: list[object], ended: bool = False) -> Pasted | None:
+    """The answer that the pieces of a stream make; None where they are something else."""
+    whole = streams.joined(values, ended)
+    if whole is None:
+        return None
+    pieces = f"{whole.pieces:,} streamed piece{'' if whole.pieces == 1 else 's'}"
+    return Pasted(whole.body, f"joined from {pieces}", whole.lost)
+
+
+_FIELD = re.compile(r"(data|event|id|retry)?:")
+_DONE = "[DONE]"  # OpenAI's last word in a stream
+
+
+def _events(text: str) -> Pasted | None:
+    """Server-sent events: a streamed answer, or the first of several values."""
+    lines = list(enumerate(text.removeprefix("\ufeff").split("\n"), 1))
+    data = [(number, line.removeprefix("data:").strip()) for number, line in lines if line.startswith("data:")]
+    values, lost = _values([(number, line) for number, line in data if line not in ("", _DONE)])
+    if not values:
+        if any(line.startswith("{") for _, line in data):
+            raise BadConversation("the event stream is cut off within its first event: nothing in it can be read")
+        return None
+    if others := " ".join(line for _, line in lines if line.strip() and not _FIELD.match(line)):
+        lost.append(Loss("", f"the text around the events is not taken: {_short(others)}"))
+    found = _joined(values, ended=any(line == _DONE for _, line in data))
+    if found is None:
+        if len(values) > 1:
+            lost.append(Loss("", "only the first event is taken"))
+        found = Pasted(values[0], "found in an event")
+    return replace(found, lost=(*lost, *found.lost))
 
 
 def _lines(text: str) -> Pasted | None:
-    """JSON Lines: the first row is taken."""
+    """JSON Lines: a streamed answer, or the first of several rows."""
     lines = [(number, line) for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1) if line.strip()]
     if len(lines) < 2 or not all(line.lstrip()[0] in "{[" for _, line in lines):
         return None
-    try:
-        value = parse_json(lines[0][1])
-    except BadConversation:
+    values, lost = _values(lines)
+    if not values or (lost and lost[0].path == f"line {lines[0][0]}"):
         return None
+    found = _joined(values)
+    if found is not None:
+        return replace(found, lost=(*lost, *found.lost))
     others = f"lines {lines[1][0]} to {lines[-1][0]}" if len(lines) > 2 else f"line {lines[1][0]}"
-    return Pasted(value, "the first of several lines", (Loss(others, "only the first line is taken"),))
+    return Pasted(values[0], "the first of several lines", (Loss(others, "only the first line is taken"),))
+
+
+def _values(lines: list[tuple[int, str]]) -> tuple[list[object], list[Loss]]:
+    """The JSON of lines, and those that are none."""
+    values, lost = [], []
+    for number, line in lines:
+        try:
+            values.append(parse_json(line))
+        except BadConversation:
+            lost.append(Loss(f"line {number}", f"is cut off or no JSON, and not taken: {_short(line)}"))
+    return values, lost
 
 
 def _python(text: str) -> Pasted | None:
