@@ -43,6 +43,7 @@ __all__ = [
     "SharedModel",
     "SharedOutput",
     "State",
+    "about",
     "decode",
     "decode_file",
     "differences",
@@ -51,7 +52,6 @@ __all__ = [
     "link",
     "prompt_diff",
     "state_of",
-    "summary",
     "to_json",
 ]
 
@@ -138,14 +138,16 @@ def decode_file(data: str | bytes) -> State:
         raise FormatsError(_one_line("this file cannot be opened", error), "bad_file") from None
 
 
-def summary(state: State) -> str:
-    """One line on what a link shows, to stand beside it."""
-    count, tools = len(state.models), len(state.conversation.tools or ())
+def about(state: State) -> JsonObject:
+    """What a link shows, to be said beside it: {"said": the last text, shortened, "tools", "models", "date"}."""
     said = [text for message in state.conversation.messages if isinstance(text := message.get("content"), str)]
     words = " ".join(said[-1].split()) if said else ""
-    quoted = f"“{words[:60]}{'…' if len(words) > 60 else ''}”" if words else "a conversation"
-    with_tools = f", with {tools} tool{'' if tools == 1 else 's'}," if tools else ""
-    return f"{quoted}{with_tools} as {count} model{' gets' if count == 1 else 's get'} it on {state.date.isoformat()}"
+    return {
+        "said": f"{words[:60]}…" if len(words) > 60 else words,
+        "tools": len(state.conversation.tools or ()),
+        "models": len(state.models),
+        "date": state.date.isoformat(),
+    }
 
 
 def _shareable(state: State) -> JsonObject:

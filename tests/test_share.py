@@ -528,11 +528,11 @@ def test_the_diff_of_two_prompts_shows_every_change():
     assert "-b\x0cc\u2028d" in share.prompt_diff("a\nb\x0cc\u2028d", "a")
 
 
-def test_the_summary_is_one_line():
-    assert share.summary(state()) == "“Hi” as 1 model gets it on 2026-11-30"
+def test_what_a_link_shows_is_told_in_short():
+    assert share.about(state()) == {"said": "Hi", "tools": 0, "models": 1, "date": "2026-11-30"}
     long = Conversation(({"role": "user", "content": "What is\nthe weather like " * 9},), ({}, {}))
-    text = share.summary(state(conversation=long, models=(SharedModel("a"), SharedModel("b"))))
-    assert text.endswith("…”, with 2 tools, as 2 models get it on 2026-11-30")
-    assert "\n" not in text
+    told = share.about(state(conversation=long, models=(SharedModel("a"), SharedModel("b"))))
+    assert told["tools"] == 2 and told["models"] == 2
+    assert told["said"].startswith("What is the weather like What is") and told["said"].endswith("…")
     silent = Conversation(({"role": "user", "content": None},))
-    assert share.summary(state(conversation=silent, models=())) == "a conversation as 0 models get it on 2026-11-30"
+    assert share.about(state(conversation=silent, models=()))["said"] == ""

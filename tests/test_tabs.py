@@ -47,7 +47,7 @@ def test_a_chosen_format_reads_the_output(reading):
     answer = reading.read(CALL, "hermes", "", "", TOOLS, 3)
     assert answer["number"] == 3 and answer["problem"] == ""
     for part in (
-        "1 call",
+        "Calls: 1",
         "no problem",
         "tool_calls",
         "--tool-call-parser hermes",
@@ -197,14 +197,20 @@ def test_ratings_and_report_cards(scoring):
 
 def test_the_board_is_searched_filtered_and_ranked():
     ranking = Ranking()
-    everything = ranking.rows("", ANY, ANY, ANY, ANY, ANY)
+    everything = ranking.rows("", ANY, ANY, ANY, ANY, ANY, "en")["data"]
     assert len(everything) == len(ranking.board.rows)
     assert [row[1] for row in everything] == sorted((row[1] for row in everything), reverse=True)
-    found = ranking.rows("QWEN3 0.6b", "5", "hermes", "Qwen", ANY, ANY)
+    found = ranking.rows("QWEN3 0.6b", "5", "hermes", "Qwen", ANY, ANY, "en")["data"]
     assert found and all("Qwen/Qwen3-0.6B" in row[0] for row in found)
-    raising = ranking.rows("", ANY, ANY, ANY, "system_role", "raises")
+    raising = ranking.rows("", ANY, ANY, ANY, "system_role", "raises", "en")["data"]
     assert 0 < len(raising) < len(everything)
-    assert ranking.rows(None, "9", None, None, None, None) == []
+    assert ranking.rows(None, "9", None, None, None, None, None)["data"] == []
+
+
+def test_the_board_has_its_head_in_the_visitors_language():
+    heads = [Ranking().rows("qwen", "9", ANY, ANY, ANY, ANY, language)["headers"] for language in ("en", "zh", "x", 5)]
+    assert heads[0] == ["Template", "Stars", "Tools", "Output", "Format", "Worst finding"] == heads[2] == heads[3]
+    assert heads[1][0] == "模板"
 
 
 def test_the_shipped_board_is_of_this_snapshot_and_these_checks():

@@ -7,11 +7,12 @@ from typing import Any
 import gradio as gr
 
 from formats.web import components
+from formats.web.components import word
 from formats.web.handlers import Workbench
 from formats.web.scoring import Scoring
 
 
 def build(workbench: Workbench, scoring: Scoring) -> Any:
     """The component that shows answers, with empty cards for the columns that come first."""
-    with gr.Tab("Compare", id="compare"):
+    with gr.Tab(word("tabs.compare"), id="compare"):
         return components.answer(len(workbench.opening), scoring.ratings)

@@ -10,15 +10,22 @@ from typing import Any, TypeVar
 import gradio as gr
 
 from formats.types import JsonObject
+from formats.web import views, words
 from formats.web.login import personal
 
 T = TypeVar("T")
 
 ASSETS = Path(__file__).parent / "assets"
+LANGUAGES = gr.I18n(**words.LANGUAGES)
 
 
 def asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def word(key: str) -> Any:
+    """One of the page's words as Gradio's components take it: as a label, placeholder, choice, button or tab."""
+    return LANGUAGES(key)
 
 
 def answer(columns: int, ratings: Callable[[Any], JsonObject]) -> gr.HTML:
@@ -26,9 +33,8 @@ def answer(columns: int, ratings: Callable[[Any], JsonObject]) -> gr.HTML:
 
     The template is static: an answer's HTML is placed by answer.js and is never compiled as a template.
     """
-    skeleton = '<article class="card skeleton" aria-hidden="true"><i></i><i></i><i></i><i></i><i></i></article>'
     return gr.HTML(
-        html_template=asset("answer.html").replace("@skeletons@", skeleton * columns),
+        html_template=views.filled("answer.html", columns=columns),
         js_on_load=asset("answer.js"),
         server_functions=[personal(served(ratings))],
         apply_default_css=False,
@@ -44,7 +50,7 @@ def picker(
         value=list(value),
         titles=dict(titles),
         most=most,
-        html_template=asset("picker.html"),
+        html_template=views.filled("picker.html"),
         js_on_load=asset("picker.js"),
         server_functions=[served(search)],
         apply_default_css=False,
@@ -58,7 +64,7 @@ def scores(finding: Callable[[Any], str], card: Callable[[Any], str]) -> gr.HTML
     `finding` gives the HTML of a cell's proof, `card` a model's report card to download.
     """
     return gr.HTML(
-        html_template=asset("scores.html"),
+        html_template=views.filled("scores.html"),
         js_on_load=asset("scores.js"),
         server_functions=[personal(served(finding)), personal(served(card))],
         apply_default_css=False,
@@ -69,7 +75,7 @@ def scores(finding: Callable[[Any], str], card: Callable[[Any], str]) -> gr.HTML
 def reading() -> gr.HTML:
     """Shows what `Reading.read` returns."""
     return gr.HTML(
-        html_template=asset("reading.html"),
+        html_template=views.filled("reading_page.html"),
         js_on_load=asset("reading.js"),
         apply_default_css=False,
         elem_id="reading",
@@ -79,7 +85,7 @@ def reading() -> gr.HTML:
 def share(space: str) -> gr.HTML:
     """Links, files and exports; its event "input" asks for what stands in its value, which the answer replaces."""
     return gr.HTML(
-        html_template=asset("share.html").replace("@space@", space),
+        html_template=views.filled("share.html", space=space),
         js_on_load=asset("share.js"),
         apply_default_css=False,
         elem_id="share",

@@ -7,8 +7,8 @@ from typing import Any
 
 import gradio as gr
 
-from formats.web import components, editors
-from formats.web.components import asset
+from formats.web import components, editors, views
+from formats.web.components import asset, word
 from formats.web.editing import Editing
 from formats.web.handlers import MOST_MODELS, Workbench, editor_texts, reason
 from formats.web.template_options import TemplateOptions
@@ -52,13 +52,19 @@ def build(workbench: Workbench, editing: Editing) -> tuple[Inputs, SamplePicker,
     first = samples[0]
     messages_text, tools_text, adds, goes_on, template, documents_text, kwargs_text = editor_texts(first.conversation)
     gr.HTML(
-        html_template=asset("panel.html"), js_on_load=asset("panel.js"), apply_default_css=False, elem_id="panel-toggle"
+        html_template=views.filled("panel.html"),
+        js_on_load=asset("panel.js"),
+        apply_default_css=False,
+        elem_id="panel-toggle",
     )
     sample = gr.Dropdown(
-        [(sample.title, sample.name) for sample in samples], value=first.name, label="Conversation", elem_id="sample"
+        [(word(f"sample.{sample.name}"), sample.name) for sample in samples],
+        value=first.name,
+        label=word("panel.sample"),
+        elem_id="sample",
     )
     about = gr.HTML(reason(first), elem_id="sample-reason", apply_default_css=False)
-    back = gr.Button("Back to what I typed before", visible=False, size="sm", elem_id="back")
+    back = gr.Button(word("panel.back"), visible=False, size="sm", elem_id="back")
     paste = editors.paste()
     picker = components.picker(workbench.opening, workbench.titles, MOST_MODELS, workbench.search)
     messages = _cards_and_json("messages", messages_text)
@@ -67,9 +73,15 @@ def build(workbench: Workbench, editing: Editing) -> tuple[Inputs, SamplePicker,
     editors.warnings_slot("tools")
     with gr.Row(elem_id="options"):
         add = gr.Checkbox(adds, label="add_generation_prompt", elem_id="add-generation-prompt")
-        today = gr.Textbox(label="Date", elem_id="date", max_lines=1, max_length=40, placeholder="YYYY-MM-DD, or today")
+        today = gr.Textbox(
+            label=word("panel.date"),
+            placeholder=word("panel.date_form"),
+            max_lines=1,
+            max_length=40,
+            elem_id="date",
+        )
     components.problem_slot("today")
-    with gr.Accordion("More template options", open=False, elem_id="more-options") as more:
+    with gr.Accordion(word("panel.more"), open=False, elem_id="more-options") as more:
         with gr.Row():
             go_on = gr.Dropdown(
                 ["false", "true", "reasoning_content"],
@@ -86,11 +98,9 @@ def build(workbench: Workbench, editing: Editing) -> tuple[Inputs, SamplePicker,
                 elem_id="chat-template",
             )
         typed = editors.template_options()
-        kwargs = _editor(
-            "kwargs", kwargs_text, lines=2, label='template options (kwargs), such as {"enable_thinking": false}'
-        )
+        kwargs = _editor("kwargs", kwargs_text, 2, word("panel.kwargs") + ' {"enable_thinking": false}')
         documents = _editor(
-            "documents", documents_text, lines=2, label='documents, such as [{"title": "...", "text": "..."}]'
+            "documents", documents_text, 2, word("panel.documents") + ' [{"title": "...", "text": "..."}]'
         )
     components.problem_slot("options")
     editors.warnings_slot("options")
@@ -110,7 +120,7 @@ def _cards_and_json(field: str, value: str) -> gr.Code:
     return code
 
 
-def _editor(field: str, value: str, lines: int, label: str = "") -> gr.Code:
+def _editor(field: str, value: str, lines: int, label: Any = "") -> gr.Code:
     editor = gr.Code(
         value,
         language="json",

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from formats import conversation as conversations
 from formats.errors import FormatsError
 from formats.export import EXPORTS, Target, export
@@ -17,7 +19,7 @@ from formats.schema import tools_from_source
 from formats.template import choose, reads_clock
 from formats.types import Conversation, JsonObject, LoadedModel, ToolDefinition
 from formats.validate import Warned, tool_name, warnings
-from formats.web import views
+from formats.web import views, words
 from formats.web.handlers import MOST_CHARACTERS, Workbench, editor_texts, typed_conversation, typed_date
 from formats.web.pretty import pretty
 
@@ -147,10 +149,7 @@ class Editing:
         return Target(model.source.repo or model.name, model.source.revision, today)
 
 
-EXPORT_NAMES: Mapping[str, str] = {
-    **{name: made.title for name, made in EXPORTS.items()},
-    "jinja": "The model's template (.jinja)",
-}
+EXPORT_NAMES: Mapping[str, str] = {name: made.title for name, made in EXPORTS.items()}  # "jinja" is the page's own
 
 
 def _jinja(conversation: Conversation, model: LoadedModel | None) -> JsonObject:
@@ -211,14 +210,10 @@ def _joined(tools_text: Any, added: Sequence[ToolDefinition]) -> list[Any]:
     return [dict(tool) for tool in (*(t for t in before or () if tool_name(t) not in names), *added)]
 
 
-def _loaded(taken: Taken) -> list[str]:
-    words: list[tuple[Sequence[Any] | Mapping[str, Any] | None, str]] = [
-        (taken.messages, "message"),
-        (taken.tools, "tool"),
-        (taken.options, "option"),
-    ]
-    said = [f"{len(part)} {word}{'' if len(part) == 1 else 's'}" for part, word in words if part is not None]
-    return [*said, *(["a model's raw output"] if taken.output is not None else [])]
+def _loaded(taken: Taken) -> list[Markup]:
+    parts = {"messages": taken.messages, "tools": taken.tools, "options": taken.options}
+    said = [words.html(f"paste.{name}", n=len(part)) for name, part in parts.items() if part is not None]
+    return [*said, *([words.html("paste.output")] if taken.output is not None else [])]
 
 
 def _filled(taken: Taken, current: Sequence[Any]) -> list[Any]:

@@ -7,7 +7,8 @@ from typing import Any
 import gradio as gr
 
 from formats import samples
-from formats.web.components import asset, served
+from formats.web import views
+from formats.web.components import asset, served, word
 from formats.web.editing import EXPORT_NAMES, Editing
 from formats.web.login import personal
 from formats.web.template_options import TemplateOptions
@@ -21,7 +22,7 @@ def cards(field: str, value: str) -> gr.HTML:
     """The switch "Cards | JSON" and the cards; its value is the JSON text, changed by the person ("input")."""
     return gr.HTML(
         value=value,
-        html_template=asset("editor.html").replace("@title@", field.capitalize()),
+        html_template=views.filled("editor.html", field=field),
         js_on_load=asset("editors.js") + asset(f"{field}.js"),
         apply_default_css=False,
         elem_id=f"{field}-cards",
@@ -37,7 +38,7 @@ def join(card_editor: gr.HTML, code: gr.Code) -> None:
 def review(editing: Editing) -> gr.HTML:
     """Shows what `Editing.review` returns, below the messages and in every `warnings_slot`."""
     return gr.HTML(
-        html_template=asset("review.html"),
+        html_template=views.filled("review.html"),
         js_on_load=asset("review.js"),
         server_functions=[served(editing.fix)],
         apply_default_css=False,
@@ -63,9 +64,9 @@ def wire_review(editing: Editing, shown: gr.HTML, conversation: list[Any]) -> No
 
 def paste() -> gr.HTML:
     """A text area that takes anything; its event "input" asks for what stands in its value."""
-    with gr.Accordion("Paste anything: a request, a log line, a Python function", open=False, elem_id="paste-anything"):
+    with gr.Accordion(word("paste.open"), open=False, elem_id="paste-anything"):
         return gr.HTML(
-            html_template=asset("paste.html"),
+            html_template=views.filled("paste.html"),
             js_on_load=asset("paste.js"),
             sample=samples.FUNCTIONS.read_text(encoding="utf-8"),
             apply_default_css=False,
@@ -84,9 +85,9 @@ def wire_paste(editing: Editing, pasted: gr.HTML, conversation: list[Any], earli
 
 def takeaway() -> gr.HTML:
     """The conversation in other shapes; its event "input" asks for what stands in its value."""
-    with gr.Accordion("Take away: code, curl, request bodies", open=False, elem_id="take-away"):
+    with gr.Accordion(word("takeaway.open"), open=False, elem_id="take-away"):
         return gr.HTML(
-            html_template=asset("takeaway.html"),
+            html_template=views.filled("takeaway.html"),
             js_on_load=asset("takeaway.js"),
             names=dict(EXPORT_NAMES),
             apply_default_css=False,
@@ -108,7 +109,7 @@ def wire_draft(page: gr.Blocks, kept: list[Any], sample: Any, reason: Any) -> An
 def template_options() -> gr.HTML:
     """Typed controls of the template options; "input" writes the JSON of kwargs, "tick" asks for the options again."""
     return gr.HTML(
-        html_template=asset("options.html"),
+        html_template=views.filled("options.html"),
         js_on_load=asset("editors.js") + asset("options.js"),
         apply_default_css=False,
         elem_id="template-options",

@@ -14,14 +14,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from markupsafe import escape
-
 from formats import conversation as conversations
 from formats import models as catalogue
 from formats.errors import LOCKED, BadConversation, FormatsError
 from formats.samples import Sample
 from formats.types import Column, Conversation, JsonObject, LoadedModel
-from formats.web import views
+from formats.web import views, words
 from formats.web.background import Background
 from formats.web.engine import Engine
 from formats.web.pretty import pretty
@@ -120,9 +118,9 @@ class Workbench:
         rows: list[Column | views.Waiting] = []
         for name, model in models.items():
             if model is None:
-                rows.append(_waiting(name, f"Fetching template and tokenizer, {self._models.seconds(name):.0f} s"))
+                rows.append(_waiting(name, words.html("card.fetching", n=round(self._models.seconds(name)))))
             elif name in strangers:
-                rows.append(apart[name] or _waiting(name, "Rendering ..."))
+                rows.append(apart[name] or _waiting(name, words.html("card.rendering")))
             else:
                 rows.append(next(columns))
         return {
@@ -172,18 +170,18 @@ class Workbench:
         }
 
     def search(self, query: Any) -> list[JsonObject]:
-        """Models for the picker, [{"id", "title", "about"}]: the catalogue first, then templates of the snapshot.
+        """Models for the picker, [{"id", "title", "about": text or "word": key}]: the catalogue, then the snapshot.
 
         A query that is a Hub id stands at the top as it is: any repository can be tried.
         """
         text = query.strip()[:LONGEST_NAME] if isinstance(query, str) else ""
-        words = text.casefold().split()
-        found = [{"id": text, "title": text, "about": "from the Hub"}] if HUB_ID.fullmatch(text) else []
+        parts = text.casefold().split()
+        found = [{"id": text, "title": text, "word": "picker.hub"}] if HUB_ID.fullmatch(text) else []
         for card in catalogue.CARDS.values():
-            if all(word in " ".join((card.name, card.title, *card.ids)).casefold() for word in words):
+            if all(part in " ".join((card.name, card.title, *card.ids)).casefold() for part in parts):
                 found.append({"id": card.name, "title": card.title, "about": card.repo})
-        for entry in self.engine.search(text) if words else []:
-            found.append({"id": f"snapshot:{entry.name}", "title": entry.name, "about": "template"})
+        for entry in self.engine.search(text) if parts else []:
+            found.append({"id": f"snapshot:{entry.name}", "title": entry.name, "word": "picker.template"})
         return found[:MOST_FOUND]
 
     def pick(self, name: Any, earlier: Any, *current: Any) -> list[Any]:
@@ -245,7 +243,8 @@ def _rows(value: Any) -> list[list[Any]]:
 
 
 def reason(sample: Sample) -> str:
-    return str(escape(sample.reason))
+    """Why to look at a sample, as the page shows it."""
+    return words.html(f"reason.{sample.name}")
 
 
 def typed_conversation(values: Sequence[Any], problems: dict[str, FormatsError]) -> Conversation | None:

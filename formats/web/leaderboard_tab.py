@@ -6,23 +6,28 @@ from typing import Any
 
 import gradio as gr
 
+from formats.web import words
+from formats.web.components import word
 from formats.web.ranking import ANY, HEADERS, Ranking
 
 KINDS = ["str", "number", "number", "number", "str", "str"]
 
 
 def build(ranking: Ranking) -> None:
-    with gr.Tab("Leaderboard", id="leaderboard") as tab:
-        about = gr.Markdown("", elem_id="board-about")
+    any_one = (word("board.any"), ANY)
+    with gr.Tab(word("tabs.leaderboard"), id="leaderboard") as tab:
+        about = gr.HTML("", elem_id="board-about", apply_default_css=False)
         with gr.Row(elem_id="board-filters"):
-            query = gr.Textbox(label="Search", placeholder="name, repo or alias", max_lines=1, elem_id="board-query")
-            stars = gr.Dropdown([ANY, "5", "4", "3", "2", "1"], value=ANY, label="Stars", elem_id="board-stars")
-            format = gr.Dropdown([ANY], value=ANY, label="Output format", elem_id="board-format")
-            family = gr.Dropdown([ANY], value=ANY, label="Publisher", filterable=True, elem_id="board-family")
-            check = gr.Dropdown([ANY], value=ANY, label="Check", filterable=True, elem_id="board-check")
-            outcome = gr.Dropdown([ANY], value=ANY, label="Outcome", elem_id="board-outcome")
+            query = gr.Textbox(
+                label=word("board.search"), placeholder=word("board.search_hint"), max_lines=1, elem_id="board-query"
+            )
+            stars = gr.Dropdown([any_one, *"54321"], value=ANY, label=word("scores.stars"), elem_id="board-stars")
+            format = gr.Dropdown([any_one], value=ANY, label=word("scores.output_format"), elem_id="board-format")
+            family = gr.Dropdown([any_one], value=ANY, label=word("board.publisher"), elem_id="board-family")
+            check = gr.Dropdown([any_one], value=ANY, label=word("scores.check"), elem_id="board-check")
+            outcome = gr.Dropdown([any_one], value=ANY, label=word("board.outcome"), elem_id="board-outcome")
         table = gr.Dataframe(
-            headers=HEADERS,
+            headers=[words.text("en", key) for key in HEADERS],
             datatype=KINDS,
             interactive=False,
             wrap=True,
@@ -31,26 +36,31 @@ def build(ranking: Ranking) -> None:
             elem_id="board",
             show_label=False,
         )
-        again = gr.Button("Judge all templates again", size="sm", elem_id="board-again")
-        stop = gr.Button("Stop", size="sm", visible=False, elem_id="board-stop")
-    filters = [query, stars, format, family, check, outcome]
+        again = gr.Button(word("board.again"), size="sm", elem_id="board-again")
+        stop = gr.Button(word("action.stop"), size="sm", visible=False, elem_id="board-stop")
+        # Gradio does not translate the head of a table: the listeners that fill it are told the visitor's language.
+        language = gr.Textbox(visible=False)
+    filters = [query, stars, format, family, check, outcome, language]
+    told = "(...inputs) => [...inputs.slice(0, -1), window.lab.language]"
     private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "queue": False}
+    filled: dict[str, Any] = {"js": told, **private}
     tab.select(ranking.choices, None, [about, format, family, check], **private).then(
-        ranking.rows, filters, table, **private
+        ranking.rows, filters, table, **filled
     )
-    check.input(ranking.outcomes, check, outcome, **private).then(ranking.rows, filters, table, **private)
+    check.input(ranking.outcomes, check, outcome, **private).then(ranking.rows, filters, table, **filled)
     gr.on(
         [query.change, stars.input, format.input, family.input, outcome.input],
         ranking.rows,
         filters,
         table,
         trigger_mode="always_last",
-        **private,
+        **filled,
     )
     running = again.click(
         ranking.again,
         filters,
         [about, table, again, stop],
+        js=told,
         api_visibility="private",
         concurrency_limit=1,
         show_progress_on=about,

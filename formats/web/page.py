@@ -17,8 +17,9 @@ from formats.web import (
     plain_tab,
     read_tab,
     scores_tab,
+    views,
 )
-from formats.web.components import ASSETS, asset
+from formats.web.components import ASSETS, LANGUAGES, asset, word
 from formats.web.conversation_panel import Inputs, SamplePicker
 from formats.web.editing import Editing
 from formats.web.handlers import Workbench
@@ -27,7 +28,7 @@ from formats.web.login import button, personal
 from formats.web.plain import PlainTools
 from formats.web.ranking import Ranking
 from formats.web.read_tab import ReadInputs
-from formats.web.reading import Reading
+from formats.web.reading import NO_MODEL, Reading
 from formats.web.scoring import Scoring
 from formats.web.sharing import Sharing, space_address
 
@@ -41,7 +42,7 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
     """The whole page; `launch` shows it."""
     with gr.Blocks(title="Prompt Format Lab", analytics_enabled=False, fill_width=True) as page:
         endpoints.build(endpoints.Api(workbench, scoring))  # first: the page's own listeners have the same names
-        gr.HTML(html_template=asset("header.html"), js_on_load=asset("header.js"), apply_default_css=False)
+        gr.HTML(html_template=views.filled("header.html"), js_on_load=asset("header.js"), apply_default_css=False)
         with gr.Row(elem_id="top"):
             share = components.share(space_address())
             button()
@@ -120,7 +121,7 @@ def _wire_reading(
     placed.then(personal(workbench.compare), compared, answer, **ASK)
 
     def models(names: Any) -> gr.Dropdown:
-        return gr.Dropdown(choices=reading.choices(names))
+        return gr.Dropdown(choices=[(word("read.no_model"), NO_MODEL), *reading.choices(names)])
 
     inputs.models.input(models, inputs.models, given.model, **INSTANT)
 
@@ -146,7 +147,8 @@ def launch(page: gr.Blocks, **options: Any) -> Any:
     return page.launch(
         theme=_theme(),
         css_paths=sorted(ASSETS.glob("*.css"), key=lambda path: (path.stem != "style", path.stem)),
-        head=f"<script>{asset('head.js')}</script>",
+        head=f"<script>{asset('head.js')}{asset('words.js')}</script>",
+        i18n=LANGUAGES,
         footer_links=[],
         ssr_mode=False,
         run_history=False,

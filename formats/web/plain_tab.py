@@ -6,7 +6,8 @@ from typing import Any
 
 import gradio as gr
 
-from formats.web.components import asset
+from formats.web import views
+from formats.web.components import asset, word
 from formats.web.login import personal
 from formats.web.plain import PlainTools
 
@@ -15,9 +16,12 @@ LISTENER: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_p
 
 def build() -> tuple[gr.Tab, gr.HTML]:
     """The tab, and the component that shows what `PlainTools.show` returns and asks anew ("input")."""
-    with gr.Tab("Tools as text", id="plain") as tab:
+    with gr.Tab(word("tabs.plain"), id="plain") as tab:
         shown = gr.HTML(
-            html_template=asset("plain.html"), js_on_load=asset("plain.js"), apply_default_css=False, elem_id="plain"
+            html_template=views.filled("plain_page.html"),
+            js_on_load=asset("plain.js"),
+            apply_default_css=False,
+            elem_id="plain",
         )
     return tab, shown
 

@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from formats.web import components
+from formats.web.components import word
 from formats.web.handlers import title
 from formats.web.reading import FOUND, NO_MODEL, Reading
 
@@ -33,33 +34,37 @@ def build(reading: Reading) -> tuple[gr.Tab, ReadInputs, Any]:
     """The tab, its inputs, and the component that shows what was read."""
     samples = [(f"{sample.format}: {sample.title}", sample.name) for sample in reading.samples.values()]
     formats = sorted({sample.format for sample in reading.samples.values()})
-    opening = [("no model", NO_MODEL), *((title(name), name) for name in reading.workbench.opening)]
-    with gr.Tab("Read an output", id="read") as tab:
+    opening = [(word("read.no_model"), NO_MODEL), *((title(name), name) for name in reading.workbench.opening)]
+    with gr.Tab(word("tabs.read"), id="read") as tab:
         with gr.Column(elem_id="reading-inputs"):
             output = gr.Textbox(
-                label="What the model wrote",
-                placeholder="Paste a raw output, special tokens and all",
+                label=word("read.output"),
+                placeholder=word("read.output_hint"),
                 lines=LINES,
                 max_lines=LINES * 3,
                 elem_id="output-text",
             )
             with gr.Row():
-                sample = gr.Dropdown(samples, value=None, label="Sample", elem_id="output-sample")
+                sample = gr.Dropdown(samples, value=None, label=word("read.sample"), elem_id="output-sample")
                 format = gr.Dropdown(
-                    [("the model's own", FOUND), *((name, name) for name in formats)],
+                    [(word("read.own"), FOUND), *((name, name) for name in formats)],
                     value=FOUND,
-                    label="Format",
+                    label=word("read.format"),
                     elem_id="output-format",
                 )
                 model = gr.Dropdown(
-                    opening, value=NO_MODEL, label="Model", allow_custom_value=True, elem_id="output-model"
+                    opening,
+                    value=NO_MODEL,
+                    label=word("read.model"),
+                    allow_custom_value=True,
+                    elem_id="output-model",
                 )
                 suffix = gr.Textbox(
-                    label="End of the prompt",
+                    label=word("read.suffix"),
                     placeholder="<think>\\n",
                     max_lines=1,
                     max_length=2000,
                     elem_id="output-suffix",
                 )
-            put = gr.Button("Put into the conversation", size="sm", elem_id="output-put")
+            put = gr.Button(word("read.put"), size="sm", elem_id="output-put")
         return tab, ReadInputs(output, format, model, suffix, sample, put), components.reading()

@@ -79,10 +79,13 @@ class Reading:
     def choices(self, models: Any) -> list[tuple[str, str]]:
         """The models whose format can be asked for: those of the comparison."""
         names = [name for name in models if isinstance(name, str)] if isinstance(models, list) else []
-        return [("no model", NO_MODEL), *((title(name), name) for name in names)]
+        return [(title(name), name) for name in names]
 
     def format(self, chosen: Any, model: Any, suffix: Any, token: str | None = None) -> tuple[str, str, str]:
-        """(format, prompt suffix, how it was found) of what was chosen. Raises FormatsError with what would work."""
+        """(format, prompt suffix, title of the model whose template showed it) of what was chosen.
+
+        Raises FormatsError with what would work.
+        """
         from formats.parsers import FORMATS
 
         typed = suffix.replace("\\n", "\n") if isinstance(suffix, str) else ""
@@ -96,7 +99,7 @@ class Reading:
         detection = self._detection(loaded)
         if detection is None or detection.format is None:
             raise FormatsError(f"the template of {loaded.title} writes no call that a parser reads: choose a format")
-        return detection.format, typed or detection.prompt_suffix, f"the format that {loaded.title}'s template writes"
+        return detection.format, typed or detection.prompt_suffix, loaded.title
 
     def _detection(self, model: LoadedModel) -> Any:
         from formats import detect

@@ -7,10 +7,11 @@ from typing import Any
 import gradio as gr
 
 from formats.web import components
+from formats.web.components import word
 from formats.web.scoring import Scoring
 
 
 def build(scoring: Scoring) -> tuple[gr.Tab, Any]:
     """The tab, and the component that shows what `Scoring.matrix` returns."""
-    with gr.Tab("Scores", id="scores") as tab:
+    with gr.Tab(word("tabs.scores"), id="scores") as tab:
         return tab, components.scores(scoring.finding, scoring.card)

@@ -39,7 +39,7 @@ class Sharing:
         """Answer the share bar: its own new value first, then every input, unchanged unless a state was opened.
 
         `asked` is {"ask": "link" | "file" | "open" | one of KINDS, "text", "view", "number"}; an answer is
-        {"done": the same word, "number", "text", "name", "type", "summary"} or {"problem": HTML, "number"}.
+        {"done": the same word, "number", "text", "name", "type", "about"} or {"problem": HTML, "number"}.
         """
         ask = asked if isinstance(asked, dict) else {}
         filled: list[Any] = [gr.skip()] * (INPUTS + OUTPUTS)
@@ -62,16 +62,20 @@ class Sharing:
         from formats import share
 
         state = share.state_of(comparison, _output(values[INPUTS:]), str(ask.get("view") or "")[:40])
-        summary = share.summary(state)
         if kind == "link":
             try:
-                return {"done": "link", "text": f"#s={share.encode(state)}", "summary": summary}
+                return {"done": "link", "text": f"#s={share.encode(state)}", "about": share.about(state)}
             except FormatsError as error:
                 if error.kind != "too_long_for_link":
                     raise
-                summary = error.message
         text = share.encode_file(state)
-        return {"done": "file", "text": text, "name": "state.json", "type": "application/json", "summary": summary}
+        return {
+            "done": "file",
+            "text": text,
+            "name": "state.json",
+            "type": "application/json",
+            "too_long": kind == "link",
+        }
 
     def _comparison(self, values: Sequence[Any], token: str | None) -> Comparison:
         problems: dict[str, FormatsError] = {}
@@ -110,7 +114,7 @@ class Sharing:
         answer = {
             "done": "open",
             "view": state.view,
-            "summary": share.summary(state),
+            "about": share.about(state),
             "changes": views.filled("changes.html", changes=changes) if changes else "",
         }
         output = state.output or share.SharedOutput("")

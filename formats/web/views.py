@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 
 from formats.errors import BadConversation, FormatsError
 from formats.types import Column, Comparison, Problem
+from formats.web import words
 
 # Characters that no reader can see, or that reorder what is seen. Joiners are left alone: scripts and emoji need them.
 ODD = (
@@ -28,13 +29,7 @@ ODD = (
 # What control tokens look like, for columns without a tokenizer that could tell.
 LIKELY = re.compile(r"<\|[^<>|\s]{1,60}\|>|<(?:[a-z]+_)+[a-z]+>|</?s>|<(?:bos|eos|pad|unk)>|\[/?[A-Z][A-Z_]+\]")
 
-STATES = {
-    "template_refused": "refused",
-    "timeout": "stopped",
-    "memory": "stopped",
-    "output_too_large": "stopped",
-    "crashed": "stopped",
-}
+STOPPED = ("timeout", "memory", "output_too_large", "crashed")
 
 _html = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "html"),
@@ -43,7 +38,8 @@ _html = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_html.filters["grouped"] = "{:,}".format
+_html.filters["grouped"] = words.number
+_html.globals |= {"word": words.html, "attribute": words.attribute}
 
 
 def filled(name: str, **values: object) -> Markup:
@@ -53,7 +49,7 @@ def filled(name: str, **values: object) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A column whose model is still being fetched, and how far that has come, in words."""
+    """A column whose model is still being fetched, and how far that has come: one of the page's words."""
 
     model: str
     title: str
@@ -147,22 +143,25 @@ def _ignores_tools(column: Column, comparison: Comparison) -> bool:
     return bool(names) and not any(name in column.prompt for name in names)
 
 
-def state(column: Column) -> str:
+def state(column: Column) -> Markup:
     """One word or two for the summary table."""
-    return "rendered" if column.error is None else state_of(column.error)
+    return words.html("state.rendered") if column.error is None else state_of(column.error)
 
 
-def state_of(error: Problem) -> str:
-    return STATES.get(error.kind, error.kind.replace("_", " "))
+def state_of(error: Problem) -> Markup:
+    kind = "stopped" if error.kind in STOPPED else error.kind
+    if f"state.{kind}" in words.LANGUAGES["en"]:
+        return words.html(f"state.{kind}")
+    return escape(kind.replace("_", " "))
 
 
-def origin(column: Column) -> str:
+def origin(column: Column) -> Markup:
     """Where a column comes from, in a few words; nothing where nothing came."""
     source = column.source
     if column.error and not source.files and not source.revision:
-        return ""
-    kind = {"hub": "Hub", "cache": "local Hub cache", "snapshot": "snapshot", "file": "file"}[source.kind]
-    return f"{kind} @ {source.revision[:7]}" if source.revision else kind
+        return Markup("")
+    kind = words.html(f"origin.{source.kind}")
+    return kind + f" @ {source.revision[:7]}" if source.revision else kind
 
 
 def axis(longest: int) -> list[int]:

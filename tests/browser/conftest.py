@@ -66,8 +66,10 @@ def open_page(chromium, app_url):
     """Opens the page in a fresh context; at the end nothing may have failed in it or been asked of another server."""
     faults, contexts = [], []
 
-    def open_page(width=1440, height=900, colours="light", **options):
-        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=colours, **options)
+    def open_page(width=1440, height=900, colours="light", locale="en-US", **options):
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme=colours, locale=locale, **options
+        )
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(30_000)

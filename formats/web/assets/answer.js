@@ -1,5 +1,6 @@
 // Puts the parts of the server's answer where they belong. A card whose HTML did not change is not touched, and one
 // that did keeps its place: scrolling and open details stay as the reader left them.
+const { say } = window.lab;
 const grid = element.querySelector("[data-slot=cards]");
 const spaces = element.querySelector("[data-action=spaces]");
 const cards = new Map(); // key -> {node, html}
@@ -50,7 +51,7 @@ function showProgress(ready, all) {
   line.hidden = ready === all;
   line.firstElementChild.max = all;
   line.firstElementChild.value = ready;
-  line.lastElementChild.textContent = ready + " of " + all + " models ready";
+  line.lastElementChild.textContent = say("answer.ready", { n: ready, all });
 }
 
 function placeCards(entries) {
@@ -100,9 +101,8 @@ function showExpand(node, pre) {
   const button = node.querySelector("button.expand");
   const expanded = node.hasAttribute("data-expanded");
   button.hidden = !expanded && pre.scrollHeight <= pre.clientHeight + 2;
-  const name = button.getAttribute("aria-label").replace(button.textContent, "");
-  button.textContent = expanded ? "Collapse" : "Expand";
-  button.setAttribute("aria-label", button.textContent + name);
+  button.textContent = say(expanded ? "card.collapse" : "card.expand");
+  button.setAttribute("aria-label", say(expanded ? "card.collapse_of" : "card.expand_of", { title: button.dataset.title }));
   button.setAttribute("aria-expanded", String(expanded));
 }
 
@@ -141,11 +141,11 @@ spaces.addEventListener("click", () => {
 });
 
 element.addEventListener("click", async (event) => {
-  const button = event.target.closest("button.copy");
+  const button = event.target.closest("action.copy");
   if (button) {
     await window.lab.copy(button.closest(".card").querySelector("pre.prompt").textContent);
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    button.textContent = say("action.copied");
+    setTimeout(() => { button.textContent = say("action.copy"); }, 1500);
   }
   const expand = event.target.closest("button.expand");
   if (expand) {

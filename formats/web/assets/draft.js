@@ -23,7 +23,7 @@
   try {
     const kept = JSON.parse(localStorage.getItem(KEY));
     const fits = Array.isArray(kept) && kept.length === values.length && kept.every((value, index) => typeof value === typeof values[index]);
-    if (fits && JSON.stringify(kept) !== JSON.stringify(values)) return [null, "What you typed before; it is kept in this browser alone.", ...kept];
+    if (fits && JSON.stringify(kept) !== JSON.stringify(values)) return [null, window.lab.say("panel.draft"), ...kept];
   } catch { /* no draft, or none that can be read */ }
   return untouched;
 }

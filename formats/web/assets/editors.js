@@ -1,6 +1,7 @@
 // What the card editors share; each editor's own script follows it. The state is the JSON text of the code editor
 // beside the cards: `items` is that text read, never changed in place, so that undo and "what has changed" are a
 // comparison of references.
+const { say } = window.lab;
 const RAW = typeof JSON.rawJSON === "function";
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 const MARK = "\\u0000"; // before keys of digits alone, which JavaScript would put into another order
@@ -82,7 +83,7 @@ function jsonArea(label, value, accept, set, more = {}) {
   const said = make("p", { className: "unread", hidden: true });
   const node = area(label, value === undefined ? "" : write(value), (text) => {
     let typed, wrong = "";
-    try { if (text.trim()) typed = read(text); } catch { wrong = "not JSON yet; kept here until it is"; }
+    try { if (text.trim()) typed = read(text); } catch { wrong = say("editor.unread"); }
     if (!wrong) wrong = accept(typed) ?? "";
     node.setAttribute("aria-invalid", String(Boolean(wrong)));
     said.hidden = !wrong;
@@ -104,7 +105,7 @@ function fillChoice(node, options, value) {
 
 // The list of cards and its history. `card(item, node)` fills a node; `empty(text)` reads what is no list.
 window.lab.editors ??= {};
-function editor(name, { card, blank, singular, changed = () => {} }) {
+function editor(name, { card, blank, changed = () => {} }) {
   const list = element.querySelector("[data-slot=cards]");
   const note = element.querySelector("[data-slot=note]");
   const undo = element.querySelector("[data-action=undo]");
@@ -165,10 +166,10 @@ function editor(name, { card, blank, singular, changed = () => {} }) {
       node.scrollIntoView({ block: "nearest" });
     },
     buttons: (node) => make("span", { className: "card-buttons" },
-      act("↑", "Move up", () => self.move(node, -1)),
-      act("↓", "Move down", () => self.move(node, 1)),
-      act("⧉", "Duplicate", () => self.insert(self.items.indexOf(node.item) + 1, clone(node.item))),
-      act("×", "Delete", () => self.remove(node), { "data-action": "remove" })),
+      act("↑", say("editor.up"), () => self.move(node, -1)),
+      act("↓", say("editor.down"), () => self.move(node, 1)),
+      act("⧉", say("editor.duplicate"), () => self.insert(self.items.indexOf(node.item) + 1, clone(node.item))),
+      act("×", say("editor.delete"), () => self.remove(node), { "data-action": "remove" })),
     // Text from elsewhere in place of all; it can be undone.
     replace(text) { take(text); flush(); },
   };
@@ -192,7 +193,7 @@ function editor(name, { card, blank, singular, changed = () => {} }) {
         fill(node);
       }
       if (list.children[index] !== node) list.insertBefore(node, list.children[index] ?? null);
-      const label = singular + " " + (index + 1);
+      const label = say(name + ".one", { n: index + 1 });
       if (node.ariaLabel !== label) node.ariaLabel = label;
     });
     undo.disabled = past.length === 0;

@@ -19,14 +19,14 @@ function control(option) {
   const value = kwargs[option.name];
   const label = option.name;
   if (option.kind === "switch" && (value === undefined || typeof value === "boolean")) {
-    return choice(label, [["", "not given"], ["true", "true"], ["false", "false"]], value === undefined ? "" : String(value),
+    return choice(label, [["", say("controls.not_given")], ["true", "true"], ["false", "false"]], value === undefined ? "" : String(value),
       (text) => set(option.name, text ? text === "true" : undefined));
   }
   if (option.kind === "text" && (value === undefined || typeof value === "string")) {
-    return make("input", { type: "text", value: value ?? "", placeholder: "not given", "aria-label": label, spellcheck: false,
+    return make("input", { type: "text", value: value ?? "", placeholder: say("controls.not_given"), "aria-label": label, spellcheck: false,
       oninput: (event) => set(option.name, event.target.value || undefined) });
   }
-  return jsonArea(label, value, () => null, (given) => set(option.name, given), { placeholder: "not given; JSON" });
+  return jsonArea(label, value, () => null, (given) => set(option.name, given), { placeholder: say("controls.json_hint") });
 }
 
 function draw() {
@@ -35,10 +35,10 @@ function draw() {
   if (layout !== drawn) {
     drawn = layout;
     rows.replaceChildren(...(kwargs === null ? [] : useful.map((option) => {
-      const every = option.idle.length === 0;
-      const about = every ? "" : "without effect on " + option.idle.join(", ");
+      const models = option.effect.join(", ");
+      const others = option.idle.join(", ");
       return make("div", { className: "option-row" }, make("code", {}, option.name), control(option),
-        make("span", { className: "option-about", title: "with effect on " + option.effect.join(", ") }, "changes " + option.effect.join(", ") + (about ? "; " + about : "")));
+        make("span", { className: "option-about", title: say("controls.effect", { models }) }, say(others ? "controls.changes_some" : "controls.changes", { models, others })));
     })));
   } else if (kwargs) {
     for (const option of useful) {
@@ -49,7 +49,7 @@ function draw() {
   }
   const rest = options.filter((option) => !option.effect.length);
   idle.hidden = rest.length === 0;
-  idle.firstElementChild.textContent = rest.length + " more are read, without effect in a usual chat";
+  idle.firstElementChild.textContent = say("controls.idle", { n: rest.length });
   idle.lastElementChild.textContent = rest.map((option) => option.name + " (" + option.idle.join(", ") + ")").join("; ");
 }
 const kind = (value) => (value === undefined ? "" : isNumber(value) ? "number" : typeof value);

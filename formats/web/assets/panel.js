@@ -3,5 +3,5 @@ const toggle = element.querySelector("button");
 toggle.addEventListener("click", () => {
   const open = document.getElementById("panel").toggleAttribute("data-open");
   toggle.setAttribute("aria-expanded", String(open));
-  toggle.textContent = open ? "Close the conversation" : "Edit the conversation";
+  toggle.textContent = window.lab.say(open ? "panel.close" : "panel.open");
 });

@@ -18,7 +18,7 @@ element.addEventListener("click", (event) => {
   const action = event.target.closest("[data-action]")?.dataset.action;
   if (action === "load") load();
   if (action === "sample") { area.value = props.sample; area.focus(); }
-  if (action === "read") window.lab.openTab("Read an output");
+  if (action === "read") window.lab.openTab("read")?.focus();
 });
 area.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) load(); });
 

@@ -1,10 +1,11 @@
 // A compact multi-select: chips of the chosen models, and one input that finds more or takes any id as it is typed.
+const { say } = window.lab;
 const MOST = props.most;
 const chips = element.querySelector(".chips");
 const count = element.querySelector(".picker-count");
 const input = element.querySelector("input");
 const list = element.querySelector("[role=listbox]");
-let found = []; // [{id, title, about}], the options shown
+let found = []; // [{id, title, about or word}], the options shown
 let active = -1;
 let timer;
 let asked = 0; // searches, so that only the last one is answered
@@ -26,7 +27,7 @@ function draw() {
     const remove = document.createElement("button");
     remove.type = "button";
     remove.textContent = "×";
-    remove.setAttribute("aria-label", "Remove " + (props.titles[id] ?? id));
+    remove.setAttribute("aria-label", say("picker.remove", { model: props.titles[id] ?? id }));
     remove.addEventListener("click", () => {
       const index = chosen().indexOf(id);
       choose(chosen().filter((other) => other !== id));
@@ -35,9 +36,9 @@ function draw() {
     chip.append(name, remove);
     return chip;
   }));
-  count.textContent = chosen().length + " of up to " + MOST;
+  count.textContent = say("picker.count", { n: chosen().length, most: MOST });
   input.disabled = chosen().length >= MOST;
-  input.placeholder = input.disabled ? "Remove one to add another" : input.dataset.placeholder;
+  input.placeholder = say(input.disabled ? "picker.full" : "picker.form");
 }
 
 function add(id) {
@@ -66,7 +67,7 @@ function open() {
     const title = document.createElement("b");
     title.textContent = item.title;
     const about = document.createElement("span");
-    about.textContent = item.about;
+    about.textContent = item.word ? say(item.word) : item.about;
     option.append(title, about);
     option.addEventListener("mousedown", (event) => { event.preventDefault(); add(item.id); });
     return option;
@@ -105,6 +106,5 @@ input.addEventListener("keydown", (event) => {
   else if (event.key === "Backspace" && !input.value && chosen().length) choose(chosen().slice(0, -1));
 });
 
-input.dataset.placeholder = input.placeholder;
 watch("value", draw);
 draw();

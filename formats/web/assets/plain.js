@@ -36,7 +36,7 @@ element.addEventListener("click", (event) => {
   const { messages, tools } = window.lab.editors;
   messages.replace(texts[use.dataset.use].messages);
   tools.replace(texts[use.dataset.use].tools);
-  use.textContent = "Used; undo stands above the cards";
+  use.textContent = window.lab.say("plain.used");
 });
 document.addEventListener("lab:edited", askSoon);
 document.getElementById("panel").addEventListener("input", askSoon);

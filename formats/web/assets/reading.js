@@ -13,8 +13,8 @@ element.addEventListener("click", async (event) => {
   const button = event.target.closest("button.copy-message");
   if (!button) return;
   await window.lab.copy(element.querySelector("pre.message").textContent);
-  button.textContent = "Copied";
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  button.textContent = window.lab.say("action.copied");
+  setTimeout(() => { button.textContent = window.lab.say("action.copy"); }, 1500);
 });
 
 watch("value", apply);

@@ -3,9 +3,12 @@ const box = element.querySelector("[data-slot=diff]");
 let shown = 0; // number of the answer on the page
 let remedy = null; // the messages that the shown remedy makes, and those that it was made for
 let opener = null;
+const placed = new Map(); // slot -> the HTML in it
 
 function place(slot, html) {
-  if (slot && slot.innerHTML !== html) slot.innerHTML = html;
+  if (!slot || placed.get(slot) === html) return;
+  placed.set(slot, html);
+  slot.innerHTML = html;
 }
 
 function apply() {
@@ -35,11 +38,12 @@ function close() {
   (document.querySelector('[data-fix="' + opener + '"]') ?? document.querySelector("#messages-cards [data-action=undo]:enabled"))?.focus();
 }
 
-// A tab by its name; on a narrow screen it stands in the menu of those that have no room.
-window.lab.openTab = (name) => {
+// A tab by its id; on a narrow screen it stands in the menu of those that have no room, which knows names only.
+window.lab.openTab = (id) => {
+  const name = window.lab.say("tabs." + id);
   const tab = [...document.querySelectorAll("#results [role=tab], #results .overflow-dropdown button")].find((one) => one.textContent.trim() === name);
   tab?.click();
-  tab?.focus();
+  return tab;
 };
 
 document.addEventListener("click", (event) => {
@@ -48,7 +52,7 @@ document.addEventListener("click", (event) => {
   const tell = event.target.closest("[data-plain]");
   if (!tell) return;
   window.lab.plain = tell.dataset.plain; // the model that the tab shows
-  window.lab.openTab("Tools as text");
+  window.lab.openTab("plain")?.focus();
 });
 element.addEventListener("click", (event) => {
   if (event.target.closest("[data-action=apply]") && remedy) {

@@ -21,7 +21,7 @@ function apply() {
   line.hidden = !answer.waiting;
   line.firstElementChild.max = answer.models;
   line.firstElementChild.value = answer.models - answer.waiting;
-  line.lastElementChild.textContent = answer.models - answer.waiting + " of " + answer.models + " models checked";
+  line.lastElementChild.textContent = window.lab.say("scores.checked", { n: answer.models - answer.waiting, all: answer.models });
   if (answer.waiting) setTimeout(() => trigger("tick"), 300);
 }
 
@@ -70,7 +70,7 @@ async function download(model) {
 element.addEventListener("click", (event) => {
   const cell = event.target.closest("button.cell");
   if (cell) open(cell.dataset.model, cell.dataset.check);
-  if (event.target.closest("button.close")) close();
+  if (event.target.closest("action.close")) close();
   const card = event.target.closest("button.card-download");
   if (card) download(card.dataset.model);
 });

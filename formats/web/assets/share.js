@@ -1,4 +1,5 @@
 // Links, files and exports. The server makes them from the inputs; the state itself lives in the address.
+const { say } = window.lab;
 const note = element.querySelector(".share-note");
 const menu = element.querySelector("details.menu");
 let number = 0; // of the last thing asked for
@@ -6,8 +7,8 @@ let embed = false; // whether a link was asked for as embed code
 
 function ask(what, text = "") {
   embed = what === "embed";
-  note.textContent = what === "open" ? "Opening ..." : "";
-  const view = document.querySelector("#results [role=tab][aria-selected=true]")?.textContent.trim() ?? "";
+  note.textContent = what === "open" ? say("share.opening") : "";
+  const view = document.querySelector("#results [role=tab][aria-selected=true]")?.dataset.tabId ?? "";
   props.value = { ask: embed ? "link" : what, text, view, number: ++number };
   trigger("input");
 }
@@ -29,6 +30,9 @@ function download(answer) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+// What a state shows, in one line.
+const about = ({ about }) => say("share.about", { ...about, what: about.said ? `“${about.said}”` : say("share.conversation") });
+
 const embedCode = (address) =>
   `<iframe src="${address}" width="100%" height="640" style="border:0" title="Prompt Format Lab"></iframe>`;
 
@@ -46,14 +50,14 @@ async function apply() {
     seen = location.hash;
     const own = location.origin + location.pathname;
     await window.lab.copy(embed ? embedCode(own + "?embed" + answer.text) : base() + answer.text);
-    note.textContent = (embed ? "Embed code copied: " : "Link copied: ") + answer.summary;
+    note.textContent = say(embed ? "share.embedded" : "share.linked", { about: about(answer) });
   } else if (answer.done === "open") {
     element.querySelector(".changes").innerHTML = answer.changes;
-    note.textContent = "Opened: " + answer.summary;
-    [...document.querySelectorAll("#results [role=tab]")].find((tab) => tab.textContent.trim() === answer.view)?.click();
+    note.textContent = say("share.opened", { about: about(answer) });
+    if (answer.view) window.lab.openTab(answer.view);
   } else {
     download(answer);
-    note.textContent = answer.summary ?? "Saved " + answer.name;
+    note.textContent = say(answer.too_long ? "share.too_long" : "share.saved", { name: answer.name });
   }
 }
 

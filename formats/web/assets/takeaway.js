@@ -1,17 +1,18 @@
 // The conversation in another shape; it is made anew while the conversation is edited.
+const { say } = window.lab;
 const [shape, model] = element.querySelectorAll("select");
 const result = element.querySelector("[data-slot=result]");
 const pre = element.querySelector("pre");
 let number = 0;
 let timer;
 
-shape.replaceChildren(...[["", "choose a form"], ...Object.entries(props.names)].map(([value, words]) => new Option(words, value)));
+shape.replaceChildren(...[["", say("takeaway.choose")], ...Object.entries(props.names), ["jinja", say("takeaway.jinja")]].map(([value, words]) => new Option(words, value)));
 
 // The models are those of the comparison; they are read from its picker when the list is opened.
 function renew() {
   const chosen = model.value;
   const ids = [...document.querySelectorAll("#models .chips li span")].map((chip) => [chip.title, chip.textContent]);
-  model.replaceChildren(new Option("no model", ""), ...ids.map(([id, title]) => new Option(title, id)));
+  model.replaceChildren(new Option(say("takeaway.no_model"), ""), ...ids.map(([id, title]) => new Option(title, id)));
   model.value = ids.some(([id]) => id === chosen) ? chosen : "";
 }
 
@@ -43,8 +44,8 @@ element.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-action]");
   if (button?.dataset.action === "copy") {
     await window.lab.copy(pre.textContent);
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    button.textContent = say("action.copied");
+    setTimeout(() => { button.textContent = say("action.copy"); }, 1500);
   }
   if (button?.dataset.action === "download") {
     const link = document.createElement("a");
