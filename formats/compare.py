@@ -90,8 +90,8 @@ def _begin(conversation: Conversation, model: Loaded, today: datetime.date, sand
             "source": replace(model.source, template_sha256=_sha256(template)),
             "reads_clock": chat.reads_clock(template),
         }
-        prompt = _started(template, conversation, model, today, sandbox)
-        bare = _without_tools(conversation, model, today, sandbox)
+        prompt = cache(_started(template, conversation, model, today, sandbox))  # rendered once, read twice
+        bare = _without_tools(conversation, model, today, sandbox, template, prompt)
     except Exception as error:
         failed = _failed(model, error, known)
         return lambda: failed
@@ -107,9 +107,18 @@ def _started(
 
 
 def _without_tools(
-    conversation: Conversation, model: LoadedModel, today: datetime.date, sandbox: Sandbox
+    conversation: Conversation,
+    model: LoadedModel,
+    today: datetime.date,
+    sandbox: Sandbox,
+    used: str,
+    prompt: Callable[[], str],
 ) -> Callable[[], str] | None:
-    """The prompt that the tools are measured against; None where there is nothing to measure."""
+    """The prompt that the tools are measured against; None where there is nothing to measure.
+
+    `used` is the template with the tools, which gave `prompt`. One that does not name them cannot see them, so it is
+    not asked again.
+    """
     if conversation.tools is None or model.tokenizer is None:
         return None
     conversation = replace(conversation, tools=None)
@@ -117,6 +126,8 @@ def _without_tools(
         _, template = chat.choose(model.templates, conversation)
     except FormatsError:  # a model may have a template for tools alone
         return None
+    if template == used and "tools" not in template:
+        return prompt
     return _started(template, conversation, model, today, sandbox)
 
 

@@ -5,6 +5,7 @@ import hashlib
 import logging
 import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from formats import snapshot
 from formats.compare import compare, versions
-from formats.errors import FormatsError, ModelError
+from formats.errors import FormatsError, ModelError, TemplateRefused
 from formats.models import CARDS
 from formats.sandbox import Sandbox
+from formats.template import render
 from formats.tokens import TokenizerFast
 from formats.types import Conversation, LoadedModel, Source
 
@@ -161,3 +163,23 @@ def test_versions_name_all_that_has_a_say():
     found = dict(versions())
     assert found.pop(project["name"]) == project["version"]
     assert set(found) == {"transformers", "jinja2", "tokenizers", "huggingface-hub"}
+
+
+def test_templates_that_do_not_name_tools_cannot_see_them():
+    """What lets `compare` render them once: over each ninth template of the data package."""
+    blind = 0
+    for name in snapshot.names()[::9]:
+        given = snapshot.load_template(name)
+        for text in given.templates.values():
+            if "tools" not in text:
+                blind += 1
+                with_tools, without = (said(text, replace(CHAT, tools=tools), given) for tools in (TOOLS, None))
+                assert with_tools == without, name
+    assert blind > 20
+
+
+def said(template: str, conversation: Conversation, given: LoadedModel) -> str:
+    try:
+        return render(template, conversation, given.special_tokens, TODAY)
+    except TemplateRefused as refused:
+        return f"refused: {refused.message}"
