@@ -177,6 +177,43 @@ def test_edits_in_json_show_in_the_cards_and_nothing_else_changes(page):
     assert '{"2": 1.0, "1": 12345678901234567890}' in text(page, "messages")
 
 
+PRICED = '{"price": 1.10, "id": 12345678901234567890, "most": 1e400, "least": -0, "step": 1E-7, "3": "1.10"}'
+PRICES = {"type": "object", "properties": {"price": {"type": "number"}, "note": {"type": "string"}}}
+
+
+def digits(json_text):
+    """The value in a JSON text, its numbers as they are written."""
+    return json.loads(json_text, parse_int="number {}".format, parse_float="number {}".format)
+
+
+@pytest.mark.parametrize("kind", ["object", "text"])
+def test_numbers_keep_their_digits_in_any_browser(page, kind):
+    """Also in one that can only write a number in its own way, as Firefox and Safari did for years."""
+    page.add_init_script("delete JSON.rawJSON; delete JSON.isRawJSON")
+    page.reload()
+    page.wait_for_selector("article.card header")
+    assert page.evaluate("typeof JSON.rawJSON") == "undefined"
+    write(page, "tools", json.dumps([{"type": "function", "function": {"name": "order", "parameters": PRICES}}]))
+    given = PRICED if kind == "object" else json.dumps(PRICED)
+    turn = (
+        f'"role": "assistant", "content": "", "tool_calls": [{{"function": {{"name": "order", "arguments": {given}}}}}]'
+    )
+    write(page, "messages", f'[{{"role": "user", "content": "Hi"}}, {{{turn}}}]')
+    page.locator("#messages-cards [data-show=cards]").click()
+    card = cards(page).nth(1)
+    card.get_by_label("Argument price").wait_for()
+    assert card.get_by_label("Argument price").input_value() == "1.10"
+    cards(page).first.get_by_label("Content", exact=True).fill("Hello")  # an edit elsewhere
+    noted = PRICED.replace("}", ', "note": "soon"}')
+    changed = noted.replace("1.10,", "2.50,", 1)
+    for field, typed, wanted in ((None, None, PRICED), ("note", "soon", noted), ("price", "2.50", changed)):
+        if field:
+            card.get_by_label(f"Argument {field}").fill(typed)
+        (call,) = digits(text(page, "messages"))[1]["tool_calls"]
+        found = call["function"]["arguments"]
+        assert found == (digits(wanted) if kind == "object" else wanted)
+
+
 def test_what_cannot_be_cards_is_left_as_it_is(page):
     write(page, "messages", '[{"role": "user", ')
     page.locator("#messages-cards [data-show=cards]").click()

@@ -2,33 +2,40 @@
 // beside the cards: `items` is that text read, never changed in place, so that undo and "what has changed" are a
 // comparison of references.
 const { say } = window.lab;
-const RAW = typeof JSON.rawJSON === "function";
-const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
-const MARK = "\\u0000"; // before keys of digits alone, which JavaScript would put into another order
+const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*/g; // texts, with the colon behind a key, and numbers
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+const MARK = "\\u0000"; // before what JavaScript would change, as JSON spells it; before texts that begin with it, too
 
-// JSON as it was written: numbers keep their digits (1.0, 12345678901234567890) and keys their order.
+// JSON as it was written: numbers keep their digits (1.0, 12345678901234567890, 1e400) and keys their order.
 function read(text) {
-  const marked = text.replace(TOKENS, (token, colon) => (colon && /^"\d+"/.test(token) ? '"' + MARK + token.slice(1) : token));
-  return JSON.parse(marked, (key, value, context) =>
-    RAW && typeof value === "number" && String(value) !== context.source ? JSON.rawJSON(context.source) : value);
+  return JSON.parse(text.replace(TOKENS, marked), (key, value) =>
+    typeof value !== "string" || value[0] !== "\0" ? value : value[1] === "\0" ? value.slice(1) : new Digits(value.slice(1)));
 }
-const isRaw = (value) => RAW && JSON.isRawJSON(value);
-const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value);
-const isNumber = (value) => typeof value === "number" || isRaw(value);
+function marked(token, colon) {
+  if (token[0] !== '"') return NUMBER.test(token) && String(Number(token)) !== token ? '"' + MARK + token + '"' : token;
+  const begins = token.startsWith(MARK, 1) || (colon && /^"\d+"/.test(token)); // keys of digits alone would be sorted
+  return begins ? '"' + MARK + token.slice(1) : token;
+}
+const unmarked = (text) => text.replace(TOKENS, (token, colon) => (colon && token.startsWith(MARK, 1) ? '"' + token.slice(7) : token));
+class Digits { // a number that JavaScript would write in another way
+  constructor(source) { this.source = source; }
+  toString() { return this.source; }
+}
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Digits);
+const isNumber = (value) => typeof value === "number" || value instanceof Digits;
 const shown = (key) => key.replace("\0", "");
 
 const WIDTH = 72; // as pretty.py lays JSON out
 const texts = new WeakMap(); // item -> its text; an edit makes one new item and leaves the others
-function write(value) {
-  return spread(value, 0).replace(TOKENS, (token, colon) => (colon && token.startsWith('"' + MARK) ? '"' + token.slice(7) : token));
-}
+const write = (value) => unmarked(spread(value, 0));
+const oneLine = (value) => unmarked(flat(value));
 function flat(value) {
   if (Array.isArray(value)) return "[" + value.map(flat).join(", ") + "]";
-  if (!isObject(value)) return JSON.stringify(value);
+  if (!isObject(value)) return value instanceof Digits ? value.source : JSON.stringify(value);
   return "{" + Object.entries(value).map(([key, item]) => JSON.stringify(key) + ": " + flat(item)).join(", ") + "}";
 }
 function spread(value, indent) {
-  if (typeof value !== "object" || value === null || isRaw(value)) return JSON.stringify(value);
+  if (!isObject(value) && !Array.isArray(value)) return flat(value);
   const known = texts.get(value);
   if (known?.indent === indent) return known.text;
   const line = flat(value);
@@ -41,7 +48,6 @@ function spread(value, indent) {
   texts.set(value, { indent, text });
   return text;
 }
-const oneLine = (value) => flat(value).replace(TOKENS, (t, colon) => (colon && t.startsWith('"' + MARK) ? '"' + t.slice(7) : t));
 const clone = (value) => read(write(value));
 
 // The same object with one key set, left where it stands, or taken out (undefined).
