@@ -3,11 +3,16 @@
 And the one browser of all tests that need one: playwright's driver can run only once at a time.
 """
 
+import io
 import os
 import shutil
+import sys
+from subprocess import CompletedProcess
 
 import pytest
 from hypothesis import settings
+
+from formats.__main__ import main
 
 settings.register_profile("gate", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("developer", deadline=None)
@@ -34,3 +39,20 @@ def chromium():
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def command_line(capsys, monkeypatch):
+    """Runs `python -m formats` in this process: a new one would take seconds to import what is here already."""
+
+    def run(*arguments: object, stdin: bytes = b"") -> CompletedProcess[str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        given = list(map(str, arguments))
+        try:
+            status = main(given)
+        except SystemExit as stop:  # argparse's way out
+            status = stop.code
+        said = capsys.readouterr()
+        return CompletedProcess(given, status, said.out, said.err)
+
+    return run

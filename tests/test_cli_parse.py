@@ -161,16 +161,16 @@ def test_fail_asks_for_calls_without_a_problem(write):
         (["--model", "there-is-no-such-model", "-"], "there-is-no-such-model"),
     ],
 )
-def test_a_wrong_call_is_told_in_words(arguments, words):
-    done = call(*arguments)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert words in done.stderr.decode()
+def test_a_wrong_call_is_told_in_words(command_line, arguments, words):
+    done = command_line("parse", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
 
 
-def test_bytes_that_are_no_text_are_refused():
-    done = call("--format", "hermes", "-", stdin=b"ab\xff")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert "byte 2" in done.stderr.decode()
+def test_bytes_that_are_no_text_are_refused(command_line):
+    done = command_line("parse", "--format", "hermes", "-", stdin=b"ab\xff")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "byte 2" in done.stderr
 
 
 @pytest.mark.parametrize("text", ['{"tools": 3}', "[3]", "{", '[{"type"]'])

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,23 +19,18 @@ WEATHER = GOLDEN / "weather" / "conversation.json"
 KEYS = ["case", "model", "source", "special_tokens", "prompt", "error", "tokens", "tokens_missing"]
 
 
-def call(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "formats", "render", *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        cwd=ROOT,
-        env={**os.environ, "HF_HUB_OFFLINE": "1"},
-    )
-
-
-def results(*arguments: object, stdin: bytes = b"") -> tuple[int, list]:
+@pytest.fixture
+def results(command_line):
     """Exit status, and what standard output holds: JSON and nothing else."""
-    done = call(*arguments, "--json", stdin=stdin)
-    return done.returncode, json.loads(done.stdout.decode("utf-8"))
+
+    def results(*arguments: object, stdin: bytes = b"") -> tuple[int, list]:
+        done = command_line("render", *arguments, "--json", stdin=stdin)
+        return done.returncode, json.loads(done.stdout)
+
+    return results
 
 
-def test_one_conversation_for_several_models(tmp_path):
+def test_one_conversation_for_several_models(results, tmp_path):
     template = tmp_path / "mine.jinja"
     template.write_bytes("{{ strftime_now('%d %b %Y') }} {{ messages[1].content }} 東京".encode())
     status, found = results("qwen3", "gemma-3-27b", template, "--conversation", WEATHER, "--date", "2026-07-04")
@@ -62,7 +56,7 @@ def test_one_conversation_for_several_models(tmp_path):
     assert mine["source"]["template_sha256"] == hashlib.sha256(template.read_bytes()).hexdigest()
 
 
-def test_a_list_of_cases_and_what_goes_wrong_in_it(tmp_path):
+def test_a_list_of_cases_and_what_goes_wrong_in_it(results, tmp_path):
     endless = tmp_path / "endless.jinja"
     endless.write_text("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}")
     picky = tmp_path / "picky.jinja"
@@ -93,10 +87,10 @@ def test_a_list_of_cases_and_what_goes_wrong_in_it(tmp_path):
     assert outcome[3, "picky"]["error"]["message"].startswith("[3]: needs an object")
 
 
-def test_the_text_form():
-    done = call("qwen3", "grok-2", "--conversation", WEATHER)
+def test_the_text_form(command_line):
+    done = command_line("render", "qwen3", "grok-2", "--conversation", WEATHER)
     assert done.returncode == 0
-    text = done.stdout.decode("utf-8")
+    text = done.stdout
     assert "===== qwen3 · snapshot Qwen/Qwen3-8B\n<|im_start|>system\n" in text
     assert "\n----- 221 tokens\n" in text
     assert "tokens not counted: no installed data package" in text
@@ -135,15 +129,10 @@ def test_a_file_that_is_no_conversation_is_every_column_s_error(tmp_path, capsys
         [],
     ],
 )
-def test_a_wrong_call(capsys, arguments):
-    try:
-        status = main(arguments)
-    except SystemExit as stop:
-        status = stop.code
-    said = capsys.readouterr()
-    assert status == 2
-    assert said.out == ""
-    assert said.err
+def test_a_wrong_call(command_line, arguments):
+    done = command_line(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr
 
 
 def test_help_names_every_command(capsys):
@@ -151,6 +140,13 @@ def test_help_names_every_command(capsys):
         main(["--help"])
     assert stop.value.code == 0
     assert "the exact prompt and token ids each model gets" in capsys.readouterr().out
+
+
+def test_a_program_reads_the_json_of_another_process():
+    line = [sys.executable, "-m", "formats", "render", "qwen3", "--conversation", WEATHER, "--json"]
+    done = subprocess.run(line, capture_output=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[0]["model"] == "qwen3"
 
 
 def test_a_reader_that_has_seen_enough():

@@ -1,13 +1,11 @@
 """python -m formats link and open."""
 
-import io
 import json
 import subprocess
 import sys
 
 import pytest
 
-from formats.__main__ import main
 from formats.share import MAX_LINK, decode, encode_file
 
 CONVERSATION = {"messages": [{"role": "user", "content": "Wie ist das Wetter in 東京?"}], "tools": None, "options": {}}
@@ -22,13 +20,12 @@ def conversation(tmp_path):
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
+def run(command_line):
     """Runs a command: (exit status, standard output, standard error)."""
 
     def run(*arguments: str, stdin: bytes = b""):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        status = main(arguments)
-        return status, *capsys.readouterr()
+        done = command_line(*arguments, stdin=stdin)
+        return done.returncode, done.stdout, done.stderr
 
     return run
 

@@ -104,8 +104,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "formats", *arguments], capture_output=True, text=True, timeout=120)
 
 
-def test_check_on_the_command_line():
-    done = run("check", "qwen3", "llama-3.1-405b", "--json", "--fail-under", "3")
+def test_check_on_the_command_line(command_line):
+    done = command_line("check", "qwen3", "llama-3.1-405b", "--json", "--fail-under", "3")
     assert done.returncode == 1, done.stderr
     rows = json.loads(done.stdout)
     assert [(row["model"], row["stars"]) for row in rows] == [("qwen3", 5), ("llama-3.1-405b", 2)]
@@ -113,19 +113,19 @@ def test_check_on_the_command_line():
     assert set(rows[0]["scores"]) == {"tool_support", "output_format"}
     first = rows[0]["findings"][0]
     assert set(first) == {"check", "status", "outcome", "message", "points", "of", "evidence"}
-    assert run("check", "qwen3", "--fail-under", "5").returncode == 0
+    assert command_line("check", "qwen3", "--fail-under", "5").returncode == 0
 
 
-def test_a_model_that_cannot_be_had_is_a_row_and_a_line():
-    done = run("check", "no-such-model-kqz", "qwen3", "--json")
+def test_a_model_that_cannot_be_had_is_a_row_and_a_line(command_line):
+    done = command_line("check", "no-such-model-kqz", "qwen3", "--json")
     assert done.returncode == 1
     rows = json.loads(done.stdout)
     assert rows[0]["error"]["message"] and rows[1]["stars"] == 5
     assert "no-such-model-kqz" in done.stderr
 
 
-def test_a_report_card_on_the_command_line():
-    done = run("check", "hermes-3-llama-3.1-405b", "--markdown")
+def test_a_report_card_on_the_command_line(command_line):
+    done = command_line("check", "hermes-3-llama-3.1-405b", "--markdown")
     assert done.returncode == 0
     for part in ("★★★☆☆", "Tools in the prompt", "Output format", "Parser", "Points off", "Recommendation"):
         assert part in done.stdout
@@ -154,6 +154,8 @@ def test_audit_gives_every_template_a_row_and_goes_on_after_a_stop(tmp_path):
     assert again["broken"] == rows["broken"]
 
 
-def test_audit_refuses_a_wrong_call(tmp_path):
-    assert run("audit", "--out", str(tmp_path / "rows.txt")).returncode == 2
-    assert run("audit", "--templates", str(tmp_path / "none"), "--out", str(tmp_path / "r.csv")).returncode == 2
+def test_audit_refuses_a_wrong_call(command_line, tmp_path):
+    assert command_line("audit", "--out", str(tmp_path / "rows.txt")).returncode == 2
+    assert (
+        command_line("audit", "--templates", str(tmp_path / "none"), "--out", str(tmp_path / "r.csv")).returncode == 2
+    )
