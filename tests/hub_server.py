@@ -53,6 +53,7 @@ class HubServer:
     def __init__(self) -> None:
         self.repositories: dict[str, Repository] = {}
         self.requests: list[tuple[str, str, str | None]] = []  # method, path, Range header
+        self.tokens: list[tuple[str, str]] = []  # path and token of each request that came with one
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -101,6 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         path = urlsplit(self.path).path
         self.hub.requests.append((self.command, unquote(path), self.headers.get("Range")))
+        if (sent := self.headers.get("Authorization")) is not None:
+            self.hub.tokens.append((unquote(path), sent.removeprefix("Bearer ")))
         if self.headers.get("Authorization") == "Bearer hf_expired":
             self._refuse(401, "", "Invalid credentials in Authorization header")
         elif path.startswith("/api/models/"):

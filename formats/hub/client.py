@@ -249,7 +249,7 @@ def _http_error(error: HfHubHTTPError, repo: str, where: str, revision: str | No
     status = error.response.status_code
     match error:
         case GatedRepoError():
-            return _gated(repo, as_visitor)
+            return gated(repo, as_visitor)
         case RepositoryNotFoundError():
             return ModelError(f"the Hub has no public model {repo}: it does not exist or is private", "not_found")
         case RevisionNotFoundError():
@@ -261,7 +261,7 @@ def _http_error(error: HfHubHTTPError, repo: str, where: str, revision: str | No
     if status == 401 and "Invalid credentials" in str(error):
         return ModelError("the Hub does not accept the token it was given: log in again", "bad_token")
     if status in (401, 403):
-        return _gated(repo, as_visitor)
+        return gated(repo, as_visitor)
     if status == 429:
         wait = _seconds_to_wait(error)
         later = f"in {wait} seconds" if wait is not None else "later"
@@ -271,7 +271,7 @@ def _http_error(error: HfHubHTTPError, repo: str, where: str, revision: str | No
     return ModelError(f"the Hub refuses {where} ({status})", "hub_error")
 
 
-def _gated(repo: str, as_visitor: bool) -> ModelError:
+def gated(repo: str, as_visitor: bool = False) -> ModelError:
     """What helps depends on where the app runs, and on whether a visitor has logged in already."""
     licence = f"{repo} is gated: accept its licence at {endpoint()}/{repo}"
     if as_visitor:

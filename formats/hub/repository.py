@@ -29,6 +29,8 @@ def fetch(repo: str, revision: str | None, token: str | None) -> Files:
     """The wanted files of a repository; any error of huggingface_hub, or ModelError (too_large)."""
     api = HfApi(endpoint=client.endpoint(), token=token)
     info = api.model_info(repo, revision=revision, files_metadata=True, timeout=client.ASK_SECONDS)
+    if info.gated and token is None and not client.own_token_counts():
+        raise client.gated(info.id)  # said here: the library would take what the operator's token has put in the cache
     sizes = _sizes(api, info)
     missing = checkpoint.no_tokenizer(sizes)
     wanted = []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import json
-import urllib.error
-import urllib.request
 
 import pytest
 from hub_server import HubServer
 from openid_server import OpenIdServer
+
+from formats import share
+from formats.conversation import from_json
 
 pytestmark = pytest.mark.browser
 
@@ -52,13 +54,13 @@ def space(start_app, tmp_path_factory):
 def visitor(chromium, space):
     contexts, faults = [], []
 
-    def visit(fragment=""):
+    def visit():
         context = chromium.new_context(viewport={"width": 1280, "height": 800})
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto(space[0] + fragment)
+        page.goto(space[0] + link())
         page.wait_for_selector("article.card header")
         return page
 
@@ -74,29 +76,29 @@ def log_in(page, account):
     page.get_by_role("button", name=f"Sign out ({account})").wait_for()
 
 
-def add_model(page):
-    page.locator("#models input").click()
-    page.keyboard.type(MODEL)
-    page.locator("#model-options [role=option]").first.wait_for()
-    page.keyboard.press("Enter")
-
-
 def card_says(page, text):
     page.locator(f'article.card[data-model="{MODEL}"]', has_text=text).wait_for()
 
 
+def link() -> str:
+    conversation = from_json({"messages": [{"role": "user", "content": "Open!"}]})
+    return "#s=" + share.encode(share.State(conversation, (share.SharedModel(MODEL),), datetime.date(2026, 11, 30)))
+
+
 def test_each_visitor_sees_what_their_own_token_opens(space, visitor):
+    _, hub, folder = space
     ann, anonymous, bob = visitor(), visitor(), visitor()
-    add_model(anonymous)
     card_says(anonymous, "log in here with Hugging Face")
     log_in(ann, "ann")
-    add_model(ann)
-    card_says(ann, "<sesame>")
+    card_says(ann, "<sesame>Open!")
+    ann.locator(f'article.card[data-model="{MODEL}"] .rating').get_by_text("tools").wait_for()
+    assert ann.url.endswith(link()), "the link that was open is open again"
     log_in(bob, "bob")
-    add_model(bob)
     card_says(bob, "with the account that you have logged in with")
-    add_model(visitor())
-    card_says(anonymous, "is gated")
+    card_says(visitor(), "log in here with Hugging Face")
     ann.get_by_role("button", name="Sign out (ann)").click()
     ann.get_by_role("button", name="Sign in with Hugging Face").wait_for()
     card_says(ann, "is gated")
+    kept = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    assert not [data for data in kept if b"<sesame>" in data or b"hf_oauth_" in data], "nothing stays on disk"
+    assert {token for path, token in hub.tokens if MODEL in path} == set(ACCOUNTS.values())
