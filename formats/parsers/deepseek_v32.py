@@ -92,7 +92,7 @@ FORMAT = OutputFormat(
     read=read,
     write=write,
     stops=STOPS,
-    servers={"vllm": "deepseek_v32"},
+    servers={"vllm": "deepseek_v32", "sglang": "deepseekv32"},
     broken={
         f'<{BAR}function_calls>\n{INVOKE}"get_weather">\n{PARAMETER}"city" string="true">Par': CallProblem.UNCLOSED,
         _EXAMPLE: CallProblem.MALFORMED,

@@ -52,7 +52,7 @@ FORMAT = OutputFormat(
     write=write,
     calls_per_turn=1,
     stops=STOPS[:1],
-    servers={"vllm": "gigachat3"},
+    servers={"vllm": "gigachat3", "sglang": "gigachat3"},
     broken={
         f'{OPEN}{{"name": "get_weather", "arguments": {{"city": "Par': CallProblem.UNCLOSED,
         f"{OPEN}{{'name': 'get_weather', 'arguments': {{}}}}": CallProblem.INVALID_JSON,

@@ -78,6 +78,7 @@ FORMAT = OutputFormat(
     read=read,
     write=write,
     stops=STOPS[:1],
+    servers={"vllm": "minicpm5", "sglang": "minicpm5"},
     broken={
         f'{FUNCTION}"get_weather">{PARAM}"city">Par': CallProblem.UNCLOSED,
         f"{FUNCTION}get_weather>{PARAM}city>Paris{PARAM_END}{FUNCTION_END}": CallProblem.MALFORMED,
