@@ -54,7 +54,7 @@ def html(key: str, /, **values: object) -> Markup:
 
 @lru_cache(maxsize=4096)
 def attribute(name: str, key: str, /, **values: object) -> Markup:
-    """The same in an attribute that people see or hear: title, aria-label, placeholder, label."""
+    """The same in an attribute that people see or hear: title, aria-label, placeholder, label, data-unit."""
     return Markup('{0}="{1}" data-word-{0}="{2}"').format(name, text("en", key, **values), _name(key, values))
 
 

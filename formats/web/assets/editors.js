@@ -111,7 +111,7 @@ function fillChoice(node, options, value) {
 
 // The list of cards and its history. `card(item, node)` fills a node; `empty(text)` reads what is no list.
 window.lab.editors ??= {};
-function editor(name, { card, blank, changed = () => {} }) {
+function editor(name, { card, blank, one, changed = () => {} }) {
   const list = element.querySelector("[data-slot=cards]");
   const note = element.querySelector("[data-slot=note]");
   const undo = element.querySelector("[data-action=undo]");
@@ -199,7 +199,7 @@ function editor(name, { card, blank, changed = () => {} }) {
         fill(node);
       }
       if (list.children[index] !== node) list.insertBefore(node, list.children[index] ?? null);
-      const label = say(name + ".one", { n: index + 1 });
+      const label = say(one, { n: index + 1 });
       if (node.ariaLabel !== label) node.ariaLabel = label;
     });
     undo.disabled = past.length === 0;

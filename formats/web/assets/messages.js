@@ -12,7 +12,7 @@ const tools = () => window.lab.editors.tools?.items ?? [];
 const functionOf = (tool) => (isObject(tool.function) ? tool.function : tool);
 const nameOf = (tool) => String(functionOf(tool).name ?? "");
 
-const list = editor("messages", { card, blank: "" });
+const list = editor("messages", { card, blank: "", one: "messages.one" });
 
 function card(message, node) {
   const set = (key, value, field) => list.put(node, having(node.item, key, value), field);

@@ -7,7 +7,7 @@ const withFunction = (tool, inner) => (isObject(tool.function) ? { ...tool, func
 
 const tell = () => document.dispatchEvent(new CustomEvent("lab:tools"));
 const none = make("div", { className: "no-tools" });
-const list = editor("tools", { card, blank: "", changed: (self) => { emptiness(self); tell(); } });
+const list = editor("tools", { card, blank: "", one: "tools.one", changed: (self) => { emptiness(self); tell(); } });
 
 // No list and an empty one are different things to a template.
 function emptiness(self) {

@@ -3,7 +3,7 @@
 // `data-word-title` and so on for an attribute, each a key and maybe JSON values behind it. Words are placed as text
 // and never inside a <pre>: prompts, outputs and proofs stay what they are.
 {
-  const ATTRIBUTES = ["title", "aria-label", "placeholder", "label"];
+  const ATTRIBUTES = ["title", "aria-label", "placeholder", "label", "data-unit"];
   const NAMED = ["data-word", ...ATTRIBUTES.map((name) => "data-word-" + name)];
   const HOLDERS = [...NAMED.map((name) => `[${name}]`), "data[value]"].join();
 
