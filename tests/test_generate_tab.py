@@ -194,14 +194,15 @@ def test_a_server_that_dies_is_a_problem_of_its_column_and_the_next_run_works(wo
 def test_the_probe_set_reports_as_it_goes(workbench):
     call = FORMATS["hermes"].write([{"name": "get_weather", "arguments": {"city": "Paris"}}])
     with CompletionsServer(*[call] * 3) as server:
-        found = list(live_of(workbench, server).probe([], "qwen2.5", 1, 0, RUN))
-        refused = list(live_of(workbench, server).probe([], "qwen2.5", 51, 0, RUN))
+        found = list(live_of(workbench, server).probe("qwen2.5", 1, 0, False, RUN))
+        refused = list(live_of(workbench, server).probe("qwen2.5", 51, 0, False, RUN))
     last = found[-1]
     assert (last["state"], last["done"], last["of"]) == ("done", 3, 3)
     assert [row["prompts"] for row in last["report"]["rows"]] == [1, 1, 1]
     native = last["report"]["rows"][0]
     assert native["parsed"] == native["valid"] == 1 and native["tokens"] > 0 and native["prompt_tokens"] > 100
     assert [item["raw"] for item in last["report"]["items"]] == [call] * 3
+    assert last["report"]["examples"] is False
     assert "1 to 50 prompts" in refused[-1]["problem"]
 
 

@@ -2,15 +2,18 @@
 
 Each question is asked under each way of telling tools, greedily and with the same three tools; each raw output is
 kept. What counts, each a part of the one before: a call that can be read, valid against the tools, to the right tool,
-with the right arguments. A model that cannot do it scores low.
+with the right arguments. A small model makes calls only after it has seen some, so one answered question for each tool
+stands before, told in the same way; without these examples one sees what the description of a format alone is worth.
 """
 
 from __future__ import annotations
 
 import datetime
+import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from formats.compare import Sandbox
 from formats.errors import FormatsError
@@ -20,7 +23,7 @@ from formats.generate.engine import Engine, Loading, Waiting
 from formats.generate.loop import Finished, Setup, converse
 from formats.generate.run import Output
 from formats.generate.tools import DEFINITIONS, ToolError, calculate
-from formats.types import Conversation, JsonObject, LoadedModel
+from formats.types import Conversation, JsonObject, LoadedModel, Message
 
 MAX_TOKENS = 96  # of one output: a call with room for a thought
 DATE = datetime.date(2026, 1, 1)  # that templates read, so that a run can be repeated
@@ -64,6 +67,37 @@ def _questions() -> tuple[Question, ...]:
 QUESTIONS = _questions()
 
 
+def _answered(question: Question, result: JsonObject, answer: str) -> tuple[Message, ...]:
+    """A question that is none of the set, with its call, result and answer."""
+    function: Any = {"name": question.tool, "arguments": dict(question.arguments)}
+    call_id = f"{question.tool.replace('_', '')[:8]}0"
+    return (
+        {"role": "user", "content": question.text},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": call_id, "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": call_id, "name": question.tool, "content": json.dumps(result)},
+        {"role": "assistant", "content": answer},
+    )
+
+
+EXAMPLES: tuple[Message, ...] = (
+    *_answered(
+        Question("What is the weather in Geneva?", "get_weather", {"city": "Geneva"}),
+        {"city": "Geneva", "temperature_celsius": 12, "sky": "sunny"},
+        "It is 12 degrees and sunny in Geneva.",
+    ),
+    *_answered(
+        Question("What is 20 + 5?", "calculator", {"expression": "20 + 5"}),
+        {"result": 25},
+        "20 + 5 is 25.",
+    ),
+    *_answered(
+        Question("What time is it in the time zone Asia/Kolkata?", "current_time", {"timezone": "Asia/Kolkata"}),
+        {"time": "2026-01-01T05:30:00+05:30", "timezone": "Asia/Kolkata"},
+        "It is 05:30 in the time zone Asia/Kolkata.",
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One question under one way of telling tools, and what became of it."""
@@ -99,6 +133,7 @@ class Probe:
     seed: int
     sandbox: Sandbox
     style_names: Sequence[str] = field(default_factory=lambda: tuple(styles.STYLES))
+    examples: bool = True  # an answered question for each tool stands before the one that is asked
 
     def questions(self) -> list[Question]:
         """`count` of the questions, chosen by the seed. Raises FormatsError for a count that there is not."""
@@ -127,9 +162,8 @@ class Probe:
                 yield Step(len(items), of, words, items)
 
     def _ask(self, engine: Engine, question: Question, style: str, stop: Stop) -> Iterator[str | Item]:
-        conversation = Conversation(
-            ({"role": "system", "content": SYSTEM}, {"role": "user", "content": question.text}), DEFINITIONS
-        )
+        before: tuple[Message, ...] = ({"role": "system", "content": SYSTEM}, *(EXAMPLES if self.examples else ()))
+        conversation = Conversation((*before, {"role": "user", "content": question.text}), DEFINITIONS)
         setup = Setup(
             model=self.model,
             sampling=Sampling(max_tokens=MAX_TOKENS, seed=self.seed),
@@ -202,6 +236,7 @@ def to_json(probe: Probe, items: Sequence[Item]) -> JsonObject:
         "model": probe.model.name,
         "seed": probe.seed,
         "prompts": probe.count,
+        "examples": probe.examples,
         "max_tokens": MAX_TOKENS,
         "rows": [_row(style, [item for item in items if item.style == style]) for style in probe.style_names],
         "items": [_item(item) for item in items],

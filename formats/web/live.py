@@ -89,7 +89,7 @@ class Live:
         if (stop := self._running.get(str(run))) is not None:
             stop.now()
 
-    def probe(self, models: Any, column: Any, count: Any, seed: Any, run: Any) -> Iterator[JsonObject]:
+    def probe(self, column: Any, count: Any, seed: Any, examples: Any, run: Any) -> Iterator[JsonObject]:
         """The states of a run of the probe set: {"run", "state", "words", "problem", "done", "of", "report"}."""
         from formats.generate import probe
 
@@ -103,7 +103,8 @@ class Live:
                     yield {**state, "words": news.words}
             if model is None:
                 return
-            asked = probe.Probe(model, number, _number(seed, int, "seed"), self.workbench.engine.sandbox)
+            sandbox = self.workbench.engine.sandbox
+            asked = probe.Probe(model, number, _number(seed, int, "seed"), sandbox, examples=bool(examples))
             for step in asked.run(self.engine, stop):
                 state |= {"done": step.done, "of": step.of, "words": step.words}
                 if step.items is not None:

@@ -43,6 +43,7 @@ class LiveTab:
     start: Any
     stop: Any
     count: Any
+    examples: Any
     measure: Any
     output: Any
     report: Any
@@ -98,11 +99,12 @@ def build(live: Live, models: list[str], formats: list[str]) -> LiveTab | None:
                 start = gr.Button("Generate", variant="primary", size="sm", elem_id="live-start")
                 stop = gr.Button("Stop", size="sm", elem_id="live-stop")
                 measure = gr.Button("Run the probe set", size="sm", elem_id="live-measure")
+                examples = gr.Checkbox(True, label="with examples", elem_id="live-examples")
                 count = gr.Radio([("10 prompts", 10), ("50", 50)], value=10, show_label=False, elem_id="live-count")
         output = _shown("live")
         report = _shown("probe")
     inputs = LiveInputs(column, style, second, form, tokens, temperature, top_p, seed, stops, choice, rounds, results)
-    return LiveTab(inputs, start, stop, count, measure, output, report)
+    return LiveTab(inputs, start, stop, count, examples, measure, output, report)
 
 
 def wire(live: Live, tab: LiveTab, conversation: list[Any], today: Any, models: Any) -> None:
@@ -118,7 +120,8 @@ def wire(live: Live, tab: LiveTab, conversation: list[Any], today: Any, models: 
     }
     tab.start.click(live.run, [*conversation, today, *tab.inputs.all(), name], tab.output, **running)
     tab.output.submit(live.go_on, [tab.output, name], tab.output, **running)
-    tab.measure.click(live.probe, [models, tab.inputs.column, tab.count, tab.inputs.seed, name], tab.report, **running)
+    asked = [tab.inputs.column, tab.count, tab.inputs.seed, tab.examples, name]
+    tab.measure.click(live.probe, asked, tab.report, **running)
     instant: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
     tab.stop.click(live.stop, name, None, js="() => [window.lab.run || '']", **instant)
 

@@ -71,7 +71,7 @@ function cutBehind(parts, rounds) {
 const ENDINGS = {
   answer: "The model answered without a further call.",
   rounds: "The rounds are used up.",
-  result_needed: "The run waits for a result.",
+  result_needed: window.lab.say("live.needed"),
   stopped: "Stopped.",
   time: "Stopped: a run may not hold the model for longer.",
 };
@@ -93,7 +93,7 @@ function fillColumn(parts, column, before) {
   parts.problem.hidden = !column.problem;
   say(parts.problem, column.problem);
   const unanswered = column.ending === "rounds" && column.needed.length
-    ? `Nobody has answered ${column.needed.join(", ")}: with more rounds you can.` : "";
+    ? window.lab.say("live.unanswered", { names: column.needed.join(", ") }) : "";
   say(parts.ending, [ENDINGS[column.ending], unanswered, ...column.violations].filter(Boolean).join(" "));
   if (column.waits && parts.asking?.key !== column.waits.conversation) askFor(parts, column.waits);
   parts.over = column.ending === "answer" || column.ending === "rounds";
@@ -113,20 +113,20 @@ function keep(call, text) {
 function askFor(parts, waits) {
   parts.asking?.node.remove();
   const node = make("form", "live-ask");
-  node.setAttribute("aria-label", "Results typed by hand");
+  node.setAttribute("aria-label", window.lab.say("live.ask"));
   const areas = waits.calls.map((call) => {
     const key = `${call.name} ${call.arguments}`;
-    const label = make("label", "", `Result of ${call.name} `);
+    const label = make("label", "", `${window.lab.say("live.result_of", { name: call.name })} `);
     const area = make("textarea");
-    Object.assign(area, { rows: 3, value: drafts[key] ?? "", spellcheck: false, placeholder: "JSON or text. Left empty, the model is told that the tool returned nothing." });
+    Object.assign(area, { rows: 3, value: drafts[key] ?? "", spellcheck: false, placeholder: window.lab.say("live.result_hint") });
     area.addEventListener("input", () => keep(key, area.value));
     label.append(make("code", "", call.arguments), area);
     node.append(label);
     return area;
   });
   const buttons = make("div", "live-ask-buttons");
-  const goOn = make("button", "live-go-on", "Go on");
-  const stopHere = make("button", "", "Stop here");
+  const goOn = make("button", "live-go-on", window.lab.say("live.go_on"));
+  const stopHere = make("button", "", window.lab.say("live.stop_here"));
   stopHere.type = "button";
   buttons.append(goOn, stopHere);
   node.append(buttons);
@@ -144,7 +144,7 @@ function askFor(parts, waits) {
   stopHere.addEventListener("click", () => {
     asking.dropped = true;
     node.hidden = true;
-    say(parts.ending, "Stopped at the call: no result was given.");
+    say(parts.ending, window.lab.say("live.given_up"));
     document.querySelector("#live-start")?.focus();
   });
   node.inert = true; // until the run has ended: the next column may still be written

@@ -35,7 +35,7 @@ function show(report) {
   const open = new Set([...element.querySelectorAll("details.probe-item[open]")].map((node) => node.dataset.key));
   items = report.items.length;
   const bar = make("div", "toolbar");
-  bar.append(make("h2", "", `Probe set, ${report.prompts} prompts, seed ${report.seed}`));
+  bar.append(make("h2", "", window.lab.say(report.examples ? "probe.title" : "probe.title_bare", { n: report.prompts, seed: String(report.seed) })));
   for (const [name, write] of [["JSON", asJson], ["CSV", asCsv]]) {
     const button = make("button", "", `Export ${name}`);
     button.type = "button";
