@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import gradio as gr
 
+from formats.host import offers_login
 from formats.types import JsonObject
 from formats.web import views, words
-from formats.web.login import personal
+from formats.web.login import personal, who
 
 T = TypeVar("T")
 
@@ -90,6 +91,19 @@ def share(space: str) -> gr.HTML:
         apply_default_css=False,
         elem_id="share",
     )
+
+
+def login(page: gr.Blocks) -> None:
+    """Logs in or out; nothing where nobody can. Gradio makes the routes for a page that has a button of its own."""
+    if offers_login():
+        gr.LoginButton(visible=False)
+        shown = gr.HTML(
+            html_template=views.filled("login.html"),
+            js_on_load=asset("login.js"),
+            apply_default_css=False,
+            elem_id="login",
+        )
+        page.load(who, None, shown, queue=False, api_visibility="private", show_progress="hidden")
 
 
 def problem_slot(field: str) -> gr.HTML:

@@ -17,15 +17,11 @@ import gradio as gr
 from formats.host import offers_login
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{8,4096}=*")  # what may stand in an Authorization header
-# The address keeps its link over the way to the log-in page and back (head.js).
-_KEEP_LINK = "() => { try { sessionStorage.setItem('lab.link', location.hash); } catch { /* then it is lost */ } }"
 
 
-def button() -> None:
-    """The button that logs in or out; nothing where nobody can."""
-    if offers_login():
-        login = gr.LoginButton("Sign in with Hugging Face", "Sign out ({})", size="sm", elem_id="login")
-        login.click(None, js=_KEEP_LINK, queue=False, api_visibility="private", show_progress="hidden")
+def who(profile: gr.OAuthProfile | None) -> str:
+    """The name of the account a visitor has logged in with; "" for all others."""
+    return profile.username if profile is not None else ""
 
 
 def personal(listener: Callable[..., Any]) -> Callable[..., Any]:

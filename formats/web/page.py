@@ -24,7 +24,7 @@ from formats.web.conversation_panel import Inputs, SamplePicker
 from formats.web.editing import Editing
 from formats.web.handlers import Workbench
 from formats.web.live import Live
-from formats.web.login import button, personal
+from formats.web.login import personal
 from formats.web.plain import PlainTools
 from formats.web.ranking import Ranking
 from formats.web.read_tab import ReadInputs
@@ -45,7 +45,7 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
         gr.HTML(html_template=views.filled("header.html"), js_on_load=asset("header.js"), apply_default_css=False)
         with gr.Row(elem_id="top"):
             share = components.share(space_address())
-            button()
+            components.login(page)
         with gr.Row(elem_id="lab"):
             with gr.Column(elem_id="panel"):
                 editing = Editing(workbench)

@@ -13,13 +13,24 @@ function ask(what, text = "") {
   trigger("input");
 }
 
+const HUB = "https://huggingface.co";
+const space = element.querySelector(".share").dataset.space; // the outer address of the Space this runs in, or ""
+
+// The origin of the page whose frame this is; "" for a page of its own. The browser's word, else where it came from.
+function parentOrigin() {
+  if (window.parent === window) return "";
+  if (location.ancestorOrigins) return location.ancestorOrigins[0] ?? "";
+  try { return new URL(document.referrer).origin; } catch { return ""; }
+}
+const framedByHub = space !== "" && parentOrigin() === HUB;
+
 // Where a link must lead: the page's own address, or the Space's outer one inside its frame. The query may hold a
 // private Space's token (__sign) and is left out.
-function base() {
-  const space = element.querySelector(".share").dataset.space;
-  let parent = "";
-  try { parent = window.top === window ? "" : new URL(document.referrer).origin; } catch { parent = ""; }
-  return space && parent === "https://huggingface.co" ? space : location.origin + location.pathname;
+const base = () => (framedByHub ? space : location.origin + location.pathname);
+
+// The outer address shows the link as well; no other page than the Hub's is told.
+function tellParent() {
+  if (framedByHub) window.parent.postMessage({ hash: location.hash.slice(1) }, HUB);
 }
 
 function download(answer) {
@@ -48,6 +59,7 @@ async function apply() {
     // The link becomes the page's own address; the query is left out, since a host may have put a secret there.
     history.replaceState(null, "", location.pathname + answer.text);
     seen = location.hash;
+    tellParent();
     const own = location.origin + location.pathname;
     await window.lab.copy(embed ? embedCode(own + "?embed" + answer.text) : base() + answer.text);
     note.textContent = say(embed ? "share.embedded" : "share.linked", { about: about(answer) });
@@ -65,6 +77,7 @@ let seen = ""; // the fragment whose state is on the page
 function openAddress() {
   if (location.hash === seen) return;
   seen = location.hash;
+  tellParent();
   element.querySelector("a.open-full").href = base() + location.hash;
   if (/[#&]s=/.test(location.hash)) ask("open", location.hash);
 }

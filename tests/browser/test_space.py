@@ -1,4 +1,4 @@
-"""In a Space a visitor logs in, and their own token opens a gated model for them alone."""
+"""In a Space a visitor logs in, and links lead to its outer address from inside the frame of its page there."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def space(start_app, tmp_path_factory):
         }
         with start_app(**environment) as url:
             yield url, hub, folder
-        assert provider.scopes and set(provider.scopes) == {"openid profile gated-repos"}
+        assert set(provider.scopes) <= {"openid profile gated-repos"}
 
 
 @pytest.fixture
@@ -71,9 +71,9 @@ def visitor(chromium, space):
 
 
 def log_in(page, account):
-    page.get_by_role("button", name="Sign in with Hugging Face").click()
+    page.get_by_role("link", name="Sign in with Hugging Face").click()
     page.get_by_role("link", name=account).click()
-    page.get_by_role("button", name=f"Sign out ({account})").wait_for()
+    page.get_by_role("link", name=f"Sign out ({account})").wait_for()
 
 
 def card_says(page, text):
@@ -96,9 +96,59 @@ def test_each_visitor_sees_what_their_own_token_opens(space, visitor):
     log_in(bob, "bob")
     card_says(bob, "with the account that you have logged in with")
     card_says(visitor(), "log in here with Hugging Face")
-    ann.get_by_role("button", name="Sign out (ann)").click()
-    ann.get_by_role("button", name="Sign in with Hugging Face").wait_for()
+    ann.get_by_role("link", name="Sign out (ann)").click()
+    ann.get_by_role("link", name="Sign in with Hugging Face").wait_for()
     card_says(ann, "is gated")
     kept = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
     assert not [data for data in kept if b"<sesame>" in data or b"hf_oauth_" in data], "nothing stays on disk"
     assert {token for path, token in hub.tokens if MODEL in path} == set(ACCOUNTS.values())
+
+
+# The Space's page on the Hub, and pages that are not it: served by the browser itself, with the app in a frame.
+
+OUTER = "https://huggingface.co/spaces/somebody/prompt-format-lab"
+FRAME = """<!doctype html><title>Outer</title><script>
+window.told = [];
+addEventListener("message", (event) => told.push(event.data));
+</script><iframe src="%s" width="1200" height="700" allow="local-network-access"></iframe>"""
+
+
+@pytest.fixture
+def framed(chromium, space):
+    """Opens the app, with a link, in a frame of a page at that address."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    context.grant_permissions(["local-network-access"])  # the app is on this machine, the outer page seems not to be
+
+    def open_at(address):
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.route(address, lambda route: route.fulfill(body=FRAME % (space[0] + link()), content_type="text/html"))
+        page.goto(address)
+        return page, page.frames[1]
+
+    yield open_at
+    context.close()
+
+
+def copied_link(frame):
+    frame.locator(".share-note", has_text="Opened").wait_for()
+    frame.evaluate("window.lab.copy = (text) => { window.copied = text; }")
+    frame.get_by_role("button", name="Copy link").click()
+    frame.locator(".share-note", has_text="Link copied").wait_for()
+    address, _, fragment = frame.evaluate("window.copied").partition("#")
+    assert frame.evaluate("location.hash") == "#" + fragment
+    return address, fragment
+
+
+def test_inside_its_page_on_the_hub_links_lead_to_that_page(framed):
+    page, frame = framed(OUTER)
+    address, fragment = copied_link(frame)
+    assert address == OUTER
+    assert [told for told in page.evaluate("told") if "hash" in told] == [{"hash": link()[1:]}, {"hash": fragment}]
+
+
+@pytest.mark.parametrize("address", ["https://huggingface.co.example.org/spaces/somebody", "http://localhost:9/"])
+def test_inside_any_other_page_links_lead_to_the_app_and_the_page_is_told_nothing(framed, space, address):
+    page, frame = framed(address)
+    assert copied_link(frame)[0] == space[0]
+    assert not [told for told in page.evaluate("told") if "s=" in json.dumps(told)]
