@@ -56,7 +56,7 @@ def streamed(fmt, pieces, tools=(), prompt_suffix=""):
 
 
 @each_format
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(calls=CALLS)
 def test_parse_reads_back_what_write_wrote(fmt, calls):
     calls = calls[: fmt.calls_per_turn]
@@ -68,7 +68,7 @@ def test_parse_reads_back_what_write_wrote(fmt, calls):
 
 
 @each_format
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(calls=CALLS, start=st.integers(0, 60), end=st.integers(0, 400), noise=TEXT, data=st.data())
 def test_any_text_is_kept_and_any_cut_reads_the_same(fmt, calls, start, end, noise, data):
     text = noise + fmt.write(calls)[start:end] + noise
@@ -81,7 +81,7 @@ def test_any_text_is_kept_and_any_cut_reads_the_same(fmt, calls, start, end, noi
 
 
 @each_format
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     text=st.lists(
         st.sampled_from(["{", "}", "[", "]", '"', "\\", ":", ",", " ", "\n", "a", *MARKERS]), max_size=25
