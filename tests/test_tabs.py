@@ -77,6 +77,10 @@ def test_what_cannot_be_read_is_said_and_the_last_reading_stays(reading, argumen
     assert words in answer["problem"] and answer["reading"] is None
 
 
+def test_nothing_is_wrong_before_anything_is_pasted(reading):
+    assert reading.read("\n", FOUND, "", "", TOOLS, 1) == {"number": 1, "problem": "", "reading": None}
+
+
 def test_an_output_is_never_html(reading):
     hostile = "<img src=x onerror=alert(1)></script>${alert(1)}{{7*7}}"
     answer = reading.read(hostile + CALL.replace("f", hostile, 1), "hermes", "", "", "", 1)

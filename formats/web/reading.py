@@ -34,7 +34,8 @@ class Reading:
             text, definitions = _text(output), _tools(tools)
             name, prompt_suffix, how = self.format(chosen, model, suffix, token)
         except FormatsError as error:
-            return {**answer, "problem": views.problem(error)}
+            nothing_yet = isinstance(output, str) and not output.strip()
+            return answer if nothing_yet else {**answer, "problem": views.problem(error)}
         from formats.web import reading_views
 
         html = reading_views.reading(text, name, prompt_suffix, how, definitions)
