@@ -2,10 +2,10 @@
 
     LIVE_MODEL=folder-or-file.gguf python benchmarks/live.py [--rounds 5] [--tokens 64]
 
-The tab's way is the listener of the page itself, with its thread, its parser and its states; the page asks for it over
-HTTP, through Gradio's queue, as a browser does. The bare way calls `generate` in the same process with a streamer that
-only looks at the clock. Both ways are called in turn, in changing order, greedily and with the same ids; what both
-write is compared. Speed leaves the time to the first token out.
+The tab's way is the listener of the page itself, with its thread, its parser and its states; a client in a process of
+its own asks for it over HTTP, through Gradio's queue, as a browser does. The bare way calls `generate` in the same
+process with a streamer that only looks at the clock. Both ways are called in turn, in changing order, greedily and with
+the same ids; what both write is compared. Speed leaves the time to the first token out.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import json
 import resource
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -56,7 +57,6 @@ def main() -> None:
 
 def measure(rounds: int, tokens: int) -> None:
     import gradio as gr
-    from gradio_client import Client
 
     from formats import samples
     from formats.web.engine import Engine
@@ -73,7 +73,9 @@ def measure(rounds: int, tokens: int) -> None:
     with gr.Blocks() as blocks:
         gr.api(listener(live, tokens), api_name="live")
     _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, ssr_mode=False)
-    client = Client(url, verbose=False)
+    visitor = subprocess.Popen(
+        [sys.executable, "-c", VISITOR, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
 
     tab: list[tuple[float, float]] = []
     bare: list[tuple[float, float]] = []
@@ -81,7 +83,7 @@ def measure(rounds: int, tokens: int) -> None:
     for number in range(rounds + 1):
         ways = [("tab", tab), ("bare", bare)]
         for name, results in ways if number % 2 else ways[::-1]:
-            text, figures = through_the_tab(client) if name == "tab" else by_hand(live, tokens)
+            text, figures = through_the_tab(visitor) if name == "tab" else by_hand(live, tokens)
             texts.add(text)
             if number:  # the first time warms up
                 results.append(figures)
@@ -91,6 +93,7 @@ def measure(rounds: int, tokens: int) -> None:
             ours, theirs = (best(result[place] for result in results) for results in (tab, bare))
             print(f"{name}, {kind}: tab {ours:.3f}, bare {theirs:.3f}, ratio {ours / theirs:.3f}")
     print(f"memory at the end: {memory():.0f} MB")
+    visitor.kill()
     blocks.close()
 
 
@@ -117,10 +120,20 @@ def listener(live: Any, tokens: int) -> Any:
     return run
 
 
-def through_the_tab(client: Any) -> tuple[str, tuple[float, float]]:
+VISITOR = """
+import json, sys
+from gradio_client import Client
+client = Client(sys.argv[1], verbose=False)
+for line in sys.stdin:
+    print(json.dumps(list(client.submit(api_name="/live"))[-1]), flush=True)
+"""
+
+
+def through_the_tab(visitor: subprocess.Popen[str]) -> tuple[str, tuple[float, float]]:
     """The run as the page sees it; its own figures are the ones that are shown."""
-    job = client.submit(api_name="/live")
-    final = list(job)[-1]
+    assert visitor.stdin is not None and visitor.stdout is not None
+    visitor.stdin.write("go\n")
+    final = json.loads(visitor.stdout.readline())
     (round_,) = final["columns"][0]["rounds"]
     return round_["text"], (round_["timings"]["tokens_per_second"], round_["timings"]["first_token"])
 

@@ -24,7 +24,7 @@ class _Ended(Exception):
 
 
 class LocalModel:
-    """A model of a folder in transformers' shape. Runs wait for each other."""
+    """A model of a folder in transformers' shape. Runs wait for each other: one thread generates, one run at a time."""
 
     where: Literal["process", "server"] = "process"
 
@@ -38,15 +38,17 @@ class LocalModel:
             self.model = transformers.AutoModelForCausalLM.from_pretrained(
                 folder, dtype=torch.bfloat16, use_safetensors=True
             )
+            self.model.eval()
+            self.window: int | None = getattr(self.model.config, "max_position_embeddings", None)
+            self._ends = _end_ids(self.model, self._tokenizer)
+            self._over: Callable[[], bool] | None = None  # whether the run that generates now has to end
+            for layer in _layers(self.model):
+                layer.register_forward_pre_hook(self._check)
+            self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+            threading.Thread(target=self._work, daemon=True).start()
+            self._warm_up()
         except Exception as error:
             raise worded(error, name) from error
-        self.model.eval()
-        self.window: int | None = getattr(self.model.config, "max_position_embeddings", None)
-        self._ends = _end_ids(self.model, self._tokenizer)
-        self._turn = threading.Lock()
-        self._over: Callable[[], bool] | None = None  # whether the run that generates now has to end
-        for layer in _layers(self.model):
-            layer.register_forward_pre_hook(self._check)
 
     def ids(self, prompt: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(prompt, add_special_tokens=False)
@@ -70,7 +72,7 @@ class LocalModel:
         def over() -> bool:
             return left.is_set() or stop.reason is not None
 
-        threading.Thread(target=self._generate, args=(ids, limit, sampling, over, said), daemon=True).start()
+        self._jobs.put(lambda: self._generate(ids, limit, sampling, over, said))
         try:
             yield from self._chunks(said, len(ids), stop)
         finally:
@@ -95,6 +97,21 @@ class LocalModel:
         else:
             yield End(stop.reason or "length", "", prompt_tokens, count)
 
+    def _work(self) -> None:
+        """One thread generates for all: what it has allocated and looked up once is there for the next run."""
+        while True:
+            self._jobs.get()()
+
+    def _warm_up(self) -> None:
+        """Everything that a first run would wait for."""
+        said: SimpleQueue[int | BaseException] = SimpleQueue()
+        ids = self.ids("Hi") or [0]
+        self._jobs.put(lambda: self._generate(ids, 2, Sampling(), lambda: False, said))
+        while not isinstance(last := said.get(), BaseException):
+            continue
+        if not isinstance(last, _Ended):
+            raise last
+
     def _generate(
         self,
         ids: list[int],
@@ -105,7 +122,7 @@ class LocalModel:
     ) -> None:
         torch, transformers = _libraries()
         try:
-            with self._turn, torch.inference_mode():
+            with torch.inference_mode():
                 self._over = over
                 torch.manual_seed(sampling.seed)
                 prompt = torch.tensor([ids])
