@@ -380,7 +380,8 @@ def test_json_inside_a_log_line_or_a_fence():
     ("text", "words"),
     [
         ("", "nothing to read"),
-        ("hello", "not valid JSON at line 1, column 1"),
+        ("hello", "no JSON and no Python was found"),
+        ("{hello", "not valid JSON at line 1, column 2"),
         ("5", "this is a single value, and no messages or tools were found in it"),
         ("[]", "this is a list, and no messages"),
         ("{}", "this is an empty object"),

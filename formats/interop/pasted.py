@@ -36,6 +36,9 @@ def read_pasted(text: str) -> Pasted:
         found: Pasted | None = Pasted(parse_json(text))
     except BadConversation as error:
         found = _events(text) or _lines(text) or _python(text) or _inside(text)
+        if found is None and text.strip() and not re.search(r"[{\[]", text):
+            words = "no JSON and no Python was found in this text: paste messages, tools, a request or a response"
+            raise BadConversation(words) from None
         if found is None:
             raise error from None
     assert found is not None

@@ -169,8 +169,8 @@ function newRound(round) {
   const node = make("section", "live-round");
   const head = make("header");
   const prompt = make("details", "live-prompt");
-  const count = round.ids_count === null ? "sent as text" : `${round.ids_count.toLocaleString("en")} ids`;
-  prompt.append(make("summary", "", `Prompt, ${count}`), pre("Prompt", round.prompt));
+  const sent = round.generated_by.where === "process" ? "live.as_ids" : round.ids_count === null ? "live.as_text" : "live.as_text_ids";
+  prompt.append(make("summary", "", window.lab.say(sent, { n: round.ids_count })), pre("Prompt", round.prompt));
   const parts = {
     node,
     figures: make("p", "figures"),
