@@ -66,7 +66,7 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
         plain_tab.wire(PlainTools(workbench), *plain, inputs.all())
         taken = editors.wire_paste(editing, paste, inputs.conversation(), picker.earlier, picker.back, read[1].output)
         taken.then(personal(workbench.compare), [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
-        _wire_sharing(workbench, inputs, answer, read[1], share)
+        _wire_sharing(workbench, inputs, picker, answer, read[1], share)
         if live_parts is not None:
             live_tab.wire(live, live_parts, inputs.conversation(), inputs.today, inputs.models)
     return page
@@ -126,10 +126,13 @@ def _wire_reading(
     inputs.models.input(models, inputs.models, given.model, **INSTANT)
 
 
-def _wire_sharing(workbench: Workbench, inputs: Inputs, answer: Any, read: ReadInputs, share: Any) -> None:
+def _wire_sharing(
+    workbench: Workbench, inputs: Inputs, picker: SamplePicker, answer: Any, read: ReadInputs, share: Any
+) -> None:
     """A link is made from every input, and fills every input."""
-    filled = [*inputs.all(), read.output, read.format, read.model]
+    filled = [*inputs.all(), read.output, read.format, read.model, picker.earlier]
     acted = share.input(personal(Sharing(workbench).act), [share, *filled], [share, *filled], **INSTANT)
+    acted.then(lambda rows: gr.Button(visible=bool(rows)), picker.earlier, picker.back, **INSTANT)
     acted.then(personal(workbench.compare), [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
 
 

@@ -20,6 +20,7 @@ from formats.web.handlers import Workbench, editor_texts, model_ids, typed_conve
 PATIENCE = 20.0  # seconds that a link or an export waits for models that are on their way
 MOST_TEXT = 18_000_000  # characters of a link or file that is opened
 INPUTS, OUTPUTS = 9, 3  # values of the left side; and of the tab "Read an output": text, format, model
+NOTHING = ["[]", "", True, "false", "", "", ""]  # an empty conversation, as `editor_texts` gives one
 KINDS = {
     "markdown": ("comparison.md", "text/markdown"),
     "csv": ("comparison.csv", "text/csv"),
@@ -39,10 +40,13 @@ class Sharing:
         """Answer the share bar: its own new value first, then every input, unchanged unless a state was opened.
 
         `asked` is {"ask": "link" | "file" | "open" | one of KINDS, "text", "view", "number"}; an answer is
-        {"done": the same word, "number", "text", "name", "type", "about"} or {"problem": HTML, "number"}.
+        {"done": the same word, "number", "text", "name", "type", "about"} or {"problem": HTML, "number"}. After the
+        inputs comes the row of earlier texts: a link that cannot be opened leaves empty editors, lest something else
+        is taken for what it holds, and what was typed before can be brought back.
         """
         ask = asked if isinstance(asked, dict) else {}
         filled: list[Any] = [gr.skip()] * (INPUTS + OUTPUTS)
+        earlier: Any = gr.skip()
         try:
             if ask.get("ask") == "open":
                 answer, filled = self._open(ask.get("text"), token)
@@ -50,7 +54,11 @@ class Sharing:
                 answer = self._make(ask, values, token)
         except FormatsError as error:
             answer = {"problem": views.problem(error)}
-        return [{**answer, "number": ask.get("number", 0)}, *filled]
+            if ask.get("ask") == "open" and str(ask.get("text")).startswith("#"):
+                typed, row = list(values[: len(NOTHING)]), (*values, None)[INPUTS + OUTPUTS]
+                filled[: len(NOTHING)] = NOTHING
+                earlier = gr.skip() if typed == NOTHING else self.workbench.kept(row, typed)
+        return [{**answer, "number": ask.get("number", 0)}, *filled, earlier]
 
     def _make(self, ask: JsonObject, values: Sequence[Any], token: str | None) -> JsonObject:
         kind = ask.get("ask")
@@ -61,7 +69,7 @@ class Sharing:
             return _exported(str(kind), comparison)
         from formats import share
 
-        state = share.state_of(comparison, _output(values[INPUTS:]), str(ask.get("view") or "")[:40])
+        state = share.state_of(comparison, _output(values[INPUTS : INPUTS + OUTPUTS]), str(ask.get("view") or "")[:40])
         if kind == "link":
             try:
                 return {"done": "link", "text": f"#s={share.encode(state)}", "about": share.about(state)}

@@ -16,7 +16,7 @@
   document.addEventListener("lab:edited", touch);
   panel.addEventListener("click", (event) => { if (event.target.closest("#models button, #models [role=option], #paste [data-action=load]")) touch(); });
   window.lab.keep = (now) => {
-    if (!edited) return;
+    if (!edited || linked()) return; // what a link holds is in the link, and was not typed here
     try { localStorage.setItem(KEY, JSON.stringify(now)); } catch { /* a browser that stores nothing, or is full */ }
   };
   if (linked()) return untouched;

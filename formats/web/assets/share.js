@@ -4,9 +4,18 @@ const note = element.querySelector(".share-note");
 const menu = element.querySelector("details.menu");
 let number = 0; // of the last thing asked for
 let embed = false; // whether a link was asked for as embed code
+let fading = 0; // the timer of what was said
+
+// What went well is said for a while; what did not stands until something else is done.
+function tell(text) {
+  clearTimeout(fading);
+  note.textContent = text;
+  fading = setTimeout(() => { note.textContent = ""; }, 10000);
+}
 
 function ask(what, text = "") {
   embed = what === "embed";
+  clearTimeout(fading);
   note.textContent = what === "open" ? say("share.opening") : "";
   const view = document.querySelector("#results [role=tab][aria-selected=true]")?.dataset.tabId ?? "";
   props.value = { ask: embed ? "link" : what, text, view, number: ++number };
@@ -62,14 +71,14 @@ async function apply() {
     tellParent();
     const own = location.origin + location.pathname;
     await window.lab.copy(embed ? embedCode(own + "?embed" + answer.text) : base() + answer.text);
-    note.textContent = say(embed ? "share.embedded" : "share.linked", { about: about(answer) });
+    tell(say(embed ? "share.embedded" : "share.linked", { about: about(answer) }));
   } else if (answer.done === "open") {
     element.querySelector(".changes").innerHTML = answer.changes;
-    note.textContent = say("share.opened", { about: about(answer) });
+    tell(say("share.opened", { about: about(answer) }));
     if (answer.view) window.lab.openTab(answer.view);
   } else {
     download(answer);
-    note.textContent = say(answer.too_long ? "share.too_long" : "share.saved", { name: answer.name });
+    tell(say(answer.too_long ? "share.too_long" : "share.saved", { name: answer.name }));
   }
 }
 
