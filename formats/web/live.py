@@ -47,8 +47,9 @@ class Live:
     def run(self, *values: Any) -> Iterator[JsonObject]:
         """The states of a run: 7 values of the conversation, the date, 12 settings of the tab, the run's name.
 
-        {"run", "state": "working" | "done", "words", "problem", "columns": [{"title", "rounds": [...], "ending",
-        "violations", "waits"}]}; `waits` is what `go_on` needs where results have to be typed.
+        {"run", "state": "working" | "done", "words", "problem", "columns": [{"style", "rounds": [...], "ending",
+        "violations", "waits"}]}. "words" is text, or [key, values] of one of the page's words; "waits" is what `go_on`
+        needs where results have to be typed.
         """
         given, today, settings, run = values[:CONVERSATION_VALUES], values[7], values[8:-1], values[-1]
 
@@ -92,6 +93,7 @@ class Live:
     def probe(self, column: Any, count: Any, seed: Any, examples: Any, run: Any) -> Iterator[JsonObject]:
         """The states of a run of the probe set: {"run", "state", "words", "problem", "done", "of", "report"}."""
         from formats.generate import probe
+        from formats.web import live_state
 
         def work(state: JsonObject, stop: Stop) -> Iterator[JsonObject]:
             number = _number(count, int, "the number of prompts")
@@ -100,7 +102,7 @@ class Live:
                 if isinstance(news, LoadedModel):
                     model = news
                 else:
-                    yield {**state, "words": news.words}
+                    yield {**state, "words": live_state.loading(news)}
             if model is None:
                 return
             sandbox = self.workbench.engine.sandbox
@@ -118,7 +120,7 @@ class Live:
         from formats.web.handlers import title
 
         names = [name for name in models if isinstance(name, str)] if isinstance(models, list) else []
-        own = [] if self.engine.is_server else [(f"its own: {Path(self.engine.model).name}", OWN)]
+        own = [] if self.engine.is_server else [(Path(self.engine.model).name, OWN)]
         return [*own, *((title(name), name) for name in names)]
 
     def _states(self, state: JsonObject, work: Work) -> Iterator[JsonObject]:
@@ -147,20 +149,22 @@ class Live:
         self, settings: Sequence[Any], today: Any, state: JsonObject, stop: Stop, begin: Callable[[Any], Iterator[Any]]
     ) -> Iterator[JsonObject]:
         """The states of one column after the other; `begin` gives the events of a setup."""
-        for setup, title, again in self._setups(settings, today, state, stop):
+        for setup, style, again in self._setups(settings, today, state, stop):
             if setup is None:
                 yield dict(state)
             else:
-                yield from self._column(begin(setup), title, again, state)
+                yield from self._column(begin(setup), style, again, state)
 
     def _setups(self, settings: Sequence[Any], today: Any, state: JsonObject, stop: Stop) -> Iterator[Any]:
-        """(setup, title, what begins it again) of each column; no setup while `state` says what is being loaded."""
+        """(setup, style, what begins it again) of each column; no setup while `state` says what is being loaded."""
         from formats.generate import styles
         from formats.generate.loop import Setup
+        from formats.web import live_state
 
         column, style, second, form, tokens, temperature, top_p, seed, stops, choice, rounds, results = settings
         names = [str(style), *([str(second)] if second not in (NO_STYLE, None) else [])]
-        titles = [styles.find(name).title for name in names]
+        for name in names:
+            styles.find(name)  # raises for what is none
         sampling = Sampling(
             _number(tokens, int, "max tokens"),
             _number(temperature, float, "temperature"),
@@ -183,13 +187,13 @@ class Live:
             if isinstance(news, LoadedModel):
                 model = news
             else:
-                state["words"] = news.words
+                state["words"] = live_state.loading(news)
                 yield None, "", {}
         state["words"] = ""
-        for name, title in zip(names, titles, strict=True):
+        for name in names:
             if model is not None and not stop.reason:
                 again = {"settings": [column, name, NO_STYLE, *settings[3:]], "today": today}
-                yield Setup(model=model, style=name, **values), title, again
+                yield Setup(model=model, style=name, **values), name, again
 
     def _model(self, column: Any, stop: Stop) -> Iterator[Loading | LoadedModel]:
         """The model whose template makes the prompt; its own files are the operator's, so they may be local ones."""
@@ -207,11 +211,11 @@ class Live:
                 folder = getattr(news, "folder", None)
                 yield sources.load(str(folder or self.engine.model), allow_files=True)
 
-    def _column(self, events: Iterator[Any], title: str, again: JsonObject, state: JsonObject) -> Iterator[JsonObject]:
+    def _column(self, events: Iterator[Any], style: str, again: JsonObject, state: JsonObject) -> Iterator[JsonObject]:
         """The states while one column is generated; a fault of it is its own."""
         from formats.web import live_state
 
-        column = live_state.column(title, again)
+        column = live_state.column(style, again)
         state["columns"] = [*state["columns"], column]
         last = 0.0
         try:
@@ -226,7 +230,7 @@ class Live:
             yield _copy(state)
 
 
-def _copy(state: JsonObject, words: str = "") -> JsonObject:
+def _copy(state: JsonObject, words: str | list[Any] = "") -> JsonObject:
     """The state as it is now: Gradio sends what differs from the one before, so they must not share anything."""
     return copy.deepcopy(state) | {"words": words}
 

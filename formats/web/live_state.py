@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from formats.conversation import to_json as conversation_json
 from formats.generate import report
 from formats.generate.engine import Loading, Waiting
@@ -12,10 +14,10 @@ from formats.tool_calls import Call, dumps
 from formats.types import JsonObject, ParsedToolCall
 
 
-def column(title: str, again: JsonObject) -> JsonObject:
+def column(style: str, again: JsonObject) -> JsonObject:
     """A column before its first event; `again` is what begins it again where it has to wait for results."""
     return {
-        "title": title,
+        "style": style,
         "answered": [],  # results typed for the round before the first of these rounds
         "rounds": [],
         "ending": None,
@@ -26,14 +28,19 @@ def column(title: str, again: JsonObject) -> JsonObject:
     }
 
 
-def add(column: JsonObject, event: Event) -> str | None:
-    """Write an event into the column's state; words where the state should be shown at once."""
+def loading(news: Loading) -> list[Any]:
+    """What is being done for the model, as one of the page's words: its key, its values."""
+    return ["live.loading", {"what": news.words}]
+
+
+def add(column: JsonObject, event: Event) -> str | list[Any] | None:
+    """Write an event into the column's state; words, or a key of the page's words with its values, to show at once."""
     rounds = column["rounds"]
     match event:
         case Waiting():
-            return f"Waiting: {event.ahead} before you"
+            return ["live.waiting", {"n": event.ahead}]
         case Loading():
-            return event.words
+            return loading(event)
         case Round():
             rounds.append(
                 {**report.round_json(event), "text": "", "content": "", "reasoning": "", "calls": [], "results": []}

@@ -6,11 +6,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import gradio as gr
+from markupsafe import Markup
 
-from formats.web.components import asset
-from formats.web.live import BY_HAND, FOUND, NO_STYLE, Live
+from formats.web import views, words
+from formats.web.components import asset, word
+from formats.web.live import BY_HAND, FOUND, NO_STYLE, OWN, Live
 
-STYLES = (("the template's own", "native"), ("ReAct", "react"), ("JSON in system", "json_in_system"))
+STYLES = [(word(f"live.{style}"), style) for style in ("native", "react", "json_in_system")]
 MOST_AT_ONCE = 32  # runs that are begun or wait; more wait in Gradio's own queue
 
 
@@ -51,27 +53,35 @@ class LiveTab:
 
 def build(live: Live, models: list[str], formats: list[str]) -> LiveTab | None:
     """The tab; None where live generation is off, and the tab only says how to turn it on."""
-    with gr.Tab("Live", id="live"):
-        if (missing := live.missing()) is not None:
-            gr.HTML(html_template='<p class="live-off">${value}</p>', value=missing, apply_default_css=False)
+    with gr.Tab(word("tabs.live"), id="live"):
+        if live.missing() is not None:
+            off = Markup('<p class="live-off">{}</p>').format(words.html("live.off"))
+            gr.HTML(html_template=off, apply_default_css=False)
             return None
-        choices = live.choices(models)
+        choices = _choices(live, models)
         with gr.Column(elem_id="live-inputs"):
             with gr.Row():
                 column = gr.Dropdown(
-                    choices, value=choices[0][1], label="Prompt of", allow_custom_value=True, elem_id="live-column"
+                    choices,
+                    value=choices[0][1],
+                    label=word("live.prompt_of"),
+                    allow_custom_value=True,
+                    elem_id="live-column",
                 )
-                style = gr.Dropdown(list(STYLES), value="native", label="Tools told by", elem_id="live-style")
+                style = gr.Dropdown(STYLES, value="native", label=word("live.style"), elem_id="live-style")
                 second = gr.Dropdown(
-                    [("nothing", NO_STYLE), *STYLES], value=NO_STYLE, label="Beside it", elem_id="live-second"
+                    [(word("live.nothing"), NO_STYLE), *STYLES],
+                    value=NO_STYLE,
+                    label=word("live.second"),
+                    elem_id="live-second",
                 )
-                rounds = gr.Number(3, precision=0, label="Rounds", elem_id="live-rounds")
-                tokens = gr.Number(128, precision=0, label="Max tokens", elem_id="live-tokens")
-            with gr.Accordion("Sampling, tool choice and results", open=False, elem_id="live-more"):
+                rounds = gr.Number(3, precision=0, label=word("live.rounds"), elem_id="live-rounds")
+                tokens = gr.Number(128, precision=0, label=word("live.tokens"), elem_id="live-tokens")
+            with gr.Accordion(word("live.more"), open=False, elem_id="live-more"):
                 with gr.Row():
-                    temperature = gr.Number(0, label="Temperature", elem_id="live-temperature")
+                    temperature = gr.Number(0, label=word("live.temperature"), elem_id="live-temperature")
                     top_p = gr.Number(1, label="top_p", elem_id="live-top-p")
-                    seed = gr.Number(0, precision=0, label="Seed", elem_id="live-seed")
+                    seed = gr.Number(0, precision=0, label=word("live.seed"), elem_id="live-seed")
                     choice = gr.Dropdown(
                         ["auto", "none", "required"],
                         value="auto",
@@ -80,27 +90,25 @@ def build(live: Live, models: list[str], formats: list[str]) -> LiveTab | None:
                         elem_id="live-choice",
                     )
                     form = gr.Dropdown(
-                        [("the one that is taught", FOUND), *((name, name) for name in formats)],
+                        [(word("live.taught"), FOUND), *((name, name) for name in formats)],
                         value=FOUND,
-                        label="Read as",
+                        label=word("live.read_as"),
                         elem_id="live-format",
                     )
                 with gr.Row():
-                    stops = gr.Textbox(
-                        label="More stop strings, one a line", lines=2, max_length=2000, elem_id="live-stops"
-                    )
+                    stops = gr.Textbox(label=word("live.stops"), lines=2, max_length=2000, elem_id="live-stops")
                     results = gr.Dropdown(
-                        [("built-in tools, else typed", ""), ("typed, all of them", BY_HAND)],
+                        [(word("live.results_tools"), ""), (word("live.results_typed"), BY_HAND)],
                         value="",
-                        label="Results of calls",
+                        label=word("live.results"),
                         elem_id="live-results",
                     )
             with gr.Row(elem_id="live-buttons"):
-                start = gr.Button("Generate", variant="primary", size="sm", elem_id="live-start")
-                stop = gr.Button("Stop", size="sm", elem_id="live-stop")
-                measure = gr.Button("Run the probe set", size="sm", elem_id="live-measure")
-                examples = gr.Checkbox(True, label="with examples", elem_id="live-examples")
-                count = gr.Radio([("10 prompts", 10), ("50", 50)], value=10, show_label=False, elem_id="live-count")
+                start = gr.Button(word("live.start"), variant="primary", size="sm", elem_id="live-start")
+                stop = gr.Button(word("action.stop"), size="sm", elem_id="live-stop")
+                measure = gr.Button(word("live.measure"), size="sm", elem_id="live-measure")
+                examples = gr.Checkbox(True, label=word("live.examples"), elem_id="live-examples")
+                count = gr.Radio([(word("live.ten"), 10), ("50", 50)], value=10, show_label=False, elem_id="live-count")
         output = _shown("live")
         report = _shown("probe")
     inputs = LiveInputs(column, style, second, form, tokens, temperature, top_p, seed, stops, choice, rounds, results)
@@ -126,14 +134,18 @@ def wire(live: Live, tab: LiveTab, conversation: list[Any], today: Any, models: 
     tab.stop.click(live.stop, name, None, js="() => [window.lab.run || '']", **instant)
 
     def columns(names: Any) -> gr.Dropdown:
-        return gr.Dropdown(choices=live.choices(names))
+        return gr.Dropdown(choices=_choices(live, names))
 
     models.input(columns, models, tab.inputs.column, **instant)
 
 
+def _choices(live: Live, models: Any) -> list[tuple[Any, str]]:
+    return [(word("live.own") + f" {title}" if name == OWN else title, name) for title, name in live.choices(models)]
+
+
 def _shown(name: str) -> gr.HTML:
     return gr.HTML(
-        html_template=asset(f"{name}.html"),
+        html_template=views.filled(f"{name}.html"),
         js_on_load=asset(f"{name}.js"),
         apply_default_css=False,
         elem_id=f"{name}-output",

@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from formats.web import components
+from formats.web import components, words
 from formats.web.components import word
 from formats.web.handlers import title
 from formats.web.reading import FOUND, NO_MODEL, Reading
@@ -32,7 +32,7 @@ class ReadInputs:
 
 def build(reading: Reading) -> tuple[gr.Tab, ReadInputs, Any]:
     """The tab, its inputs, and the component that shows what was read."""
-    samples = [(f"{sample.format}: {sample.title}", sample.name) for sample in reading.samples.values()]
+    samples = [(f"{s.format}: " + word(words.output_key(s)), s.name) for s in reading.samples.values()]
     formats = sorted({sample.format for sample in reading.samples.values()})
     opening = [(word("read.no_model"), NO_MODEL), *((title(name), name) for name in reading.workbench.opening)]
     with gr.Tab(word("tabs.read"), id="read") as tab:

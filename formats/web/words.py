@@ -28,9 +28,15 @@ def _read(path: Path) -> dict[str, str]:
     return {f"{part}.{name}": text for part, table in tables.items() for name, text in table.items()}
 
 
+def output_key(sample: samples.OutputSample) -> str:
+    """The word of its title, which many samples share."""
+    return f"output.{re.sub(r'[^a-z0-9]+', '_', sample.title.lower()).strip('_')}"
+
+
 def _named_elsewhere() -> dict[str, str]:
     """English that stands with what it describes: samples and remedies."""
-    found = {f"sample.{sample.name}": sample.title for sample in samples.load()}
+    outputs = {output_key(sample): sample.title for sample in samples.load_outputs()}
+    found = outputs | {f"sample.{sample.name}": sample.title for sample in samples.load()}
     found |= {f"reason.{sample.name}": sample.reason for sample in samples.load()}
     found |= {f"fix.{fix.name}": fix.title for fix in FIXES.values()}
     return found | {f"fix_what.{fix.name}": fix.what for fix in FIXES.values()}

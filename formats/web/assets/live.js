@@ -2,6 +2,7 @@
 // that a reader can select and scroll while more comes. Where a call waits for a result the page asks for it; the run
 // that goes on is a new one, and its rounds are put behind those that are there.
 const slot = (name) => element.querySelector(`[data-slot=${name}]`);
+const word = window.lab.say;
 let run = null; // the run that is shown
 let columns = [];
 
@@ -43,7 +44,7 @@ function apply() {
   slot("problem").hidden = !state.problem;
   say(slot("problem"), state.problem);
   slot("words").hidden = !state.words;
-  say(slot("words"), state.words);
+  say(slot("words"), Array.isArray(state.words) ? word(...state.words) : state.words);
   state.columns.forEach((column, index) => {
     const place = state.goes_on?.column ?? index;
     columns[place] ??= newColumn(column);
@@ -54,7 +55,7 @@ function apply() {
 
 function newColumn(column) {
   const node = make("article", "live-column");
-  node.append(make("h3", "", column.title));
+  node.append(make("h3", "", word("way." + column.style)));
   const parts = { node, rounds: [], asking: null, ending: make("p", "live-ending"), problem: make("p", "problem") };
   parts.problem.setAttribute("role", "alert");
   parts.ending.setAttribute("role", "status");
@@ -67,14 +68,6 @@ function newColumn(column) {
 function cutBehind(parts, rounds) {
   for (const round of parts.rounds.splice(rounds)) round.node.remove();
 }
-
-const ENDINGS = {
-  answer: "The model answered without a further call.",
-  rounds: "The rounds are used up.",
-  result_needed: window.lab.say("live.needed"),
-  stopped: "Stopped.",
-  time: "Stopped: a run may not hold the model for longer.",
-};
 
 // `before` rounds are there already, and the column has those behind them.
 function fillColumn(parts, column, before) {
@@ -93,8 +86,8 @@ function fillColumn(parts, column, before) {
   parts.problem.hidden = !column.problem;
   say(parts.problem, column.problem);
   const unanswered = column.ending === "rounds" && column.needed.length
-    ? window.lab.say("live.unanswered", { names: column.needed.join(", ") }) : "";
-  say(parts.ending, [ENDINGS[column.ending], unanswered, ...column.violations].filter(Boolean).join(" "));
+    ? word("live.unanswered", { names: column.needed.join(", ") }) : "";
+  say(parts.ending, [column.ending && word("live.ending_" + column.ending), unanswered, ...column.violations].filter(Boolean).join(" "));
   if (column.waits && parts.asking?.key !== column.waits.conversation) askFor(parts, column.waits);
   parts.over = column.ending === "answer" || column.ending === "rounds";
 }
@@ -113,20 +106,20 @@ function keep(call, text) {
 function askFor(parts, waits) {
   parts.asking?.node.remove();
   const node = make("form", "live-ask");
-  node.setAttribute("aria-label", window.lab.say("live.ask"));
+  node.setAttribute("aria-label", word("live.ask"));
   const areas = waits.calls.map((call) => {
     const key = `${call.name} ${call.arguments}`;
-    const label = make("label", "", `${window.lab.say("live.result_of", { name: call.name })} `);
+    const label = make("label", "", word("live.result_of", { name: call.name }) + " ");
     const area = make("textarea");
-    Object.assign(area, { rows: 3, value: drafts[key] ?? "", spellcheck: false, placeholder: window.lab.say("live.result_hint") });
+    Object.assign(area, { rows: 3, value: drafts[key] ?? "", spellcheck: false, placeholder: word("live.result_hint") });
     area.addEventListener("input", () => keep(key, area.value));
     label.append(make("code", "", call.arguments), area);
     node.append(label);
     return area;
   });
   const buttons = make("div", "live-ask-buttons");
-  const goOn = make("button", "live-go-on", window.lab.say("live.go_on"));
-  const stopHere = make("button", "", window.lab.say("live.stop_here"));
+  const goOn = make("button", "live-go-on", word("live.go_on"));
+  const stopHere = make("button", "", word("live.stop_here"));
   stopHere.type = "button";
   buttons.append(goOn, stopHere);
   node.append(buttons);
@@ -144,7 +137,7 @@ function askFor(parts, waits) {
   stopHere.addEventListener("click", () => {
     asking.dropped = true;
     node.hidden = true;
-    say(parts.ending, window.lab.say("live.given_up"));
+    say(parts.ending, word("live.given_up"));
     document.querySelector("#live-start")?.focus();
   });
   node.inert = true; // until the run has ended: the next column may still be written
@@ -170,24 +163,31 @@ function newRound(round) {
   const head = make("header");
   const prompt = make("details", "live-prompt");
   const sent = round.generated_by.where === "process" ? "live.as_ids" : round.ids_count === null ? "live.as_text" : "live.as_text_ids";
-  prompt.append(make("summary", "", window.lab.say(sent, { n: round.ids_count })), pre("Prompt", round.prompt));
+  prompt.append(make("summary", "", word(sent, { n: round.ids_count })), pre(word("live.prompt"), round.prompt));
   const parts = {
     node,
     figures: make("p", "figures"),
-    raw: pre("Output as it came", ""),
-    reasoning: part("Reasoning"),
-    content: part("Content"),
+    raw: pre(word("live.raw"), ""),
+    reasoning: part(word("live.reasoning")),
+    content: part(word("live.content")),
     calls: make("div", "live-calls"),
     results: make("div", "live-results"),
   };
   const sampling = round.sampling;
-  const settings = `${round.generated_by.model.split("/").pop()} · ${round.generated_by.where} · seed ${sampling.seed}`
-    + ` · temperature ${sampling.temperature} · top_p ${sampling.top_p} · up to ${sampling.max_tokens} tokens`
-    + ` · stops ${sampling.stop.map((stop) => JSON.stringify(stop)).join(" ") || "none"} · read as ${round.format}`;
-  head.append(make("h4", "", `Round ${round.round}`), parts.figures);
+  const settings = word("live.settings", {
+    model: round.generated_by.model.split("/").pop(),
+    where: round.generated_by.where,
+    seed: String(sampling.seed),
+    temperature: String(sampling.temperature),
+    top_p: String(sampling.top_p),
+    tokens: sampling.max_tokens,
+    stops: sampling.stop.map((stop) => JSON.stringify(stop)).join(" ") || word("live.no_stops"),
+    format: round.format,
+  });
+  head.append(make("h4", "", word("live.round", { n: round.round })), parts.figures);
   node.append(head, make("p", "settings", settings));
   for (const note of round.notes) node.append(make("p", "live-note", note));
-  node.append(prompt, make("h5", "", "Output"), parts.raw, parts.reasoning.node, parts.content.node, parts.calls, parts.results);
+  node.append(prompt, make("h5", "", word("live.output")), parts.raw, parts.reasoning.node, parts.content.node, parts.calls, parts.results);
   return parts;
 }
 
@@ -206,8 +206,6 @@ function part(title) {
   return { node, text };
 }
 
-const ENDS = { end: "end token", stop: "stop string", length: "token limit", stopped: "stopped", time: "time limit" };
-
 function fillRound(parts, round, results) {
   parts.given = results;
   grow(parts.raw, round.text);
@@ -216,15 +214,16 @@ function fillRound(parts, round, results) {
     grow(parts[name].text, round[name]);
   }
   const figures = [];
-  if (round.tokens) figures.push(`${round.tokens} tokens`);
+  if (round.tokens) figures.push(word("live.count", { n: round.tokens }));
   const timings = round.timings ?? {};
-  if (timings.tokens_per_second) figures.push(`${timings.tokens_per_second.toFixed(1)} tokens/s`);
-  if (timings.first_token) figures.push(`first after ${timings.first_token.toFixed(2)} s`);
+  if (timings.tokens_per_second) figures.push(word("live.speed", { n: Number(timings.tokens_per_second.toFixed(1)) }));
+  if (timings.first_token) figures.push(word("live.first", { n: Number(timings.first_token.toFixed(2)) }));
   if (round.stop_reason) {
-    figures.push(`ended by ${ENDS[round.stop_reason]}${round.stopped_by ? ` ${round.stopped_by}` : ""}`);
+    const what = word("live.end_" + round.stop_reason);
+    figures.push(word("live.ended", { what: round.stopped_by ? what + " " + round.stopped_by : what }));
   }
   if (round.server_prompt_tokens && round.server_prompt_tokens !== round.ids_count && round.ids_count !== null) {
-    figures.push(`the server counts ${round.server_prompt_tokens} prompt tokens`);
+    figures.push(word("live.server_counts", { n: round.server_prompt_tokens }));
   }
   say(parts.figures, figures.join(" · "));
   list(parts.calls, round.calls, fillCall);
@@ -245,7 +244,7 @@ function list(node, values, fill) {
 
 function fillCall(node, call) {
   node.className = "live-call" + (call.problem ? " bad-call" : "");
-  node.append(make("h5", "", "Call"), make("code", "", `${call.name ?? "(no name)"} ${call.written}`));
+  node.append(make("h5", "", word("live.call")), make("code", "", (call.name ?? word("live.no_name")) + " " + call.written));
   const errors = call.schema_errors.map((error) => `${error.path || "arguments"}: ${error.message}`);
   if (call.problem) node.append(make("p", "call-problem", [call.problem.replaceAll("_", " "), ...errors].join("; ")));
   if (call.note) node.append(make("p", "call-note", call.note));
@@ -253,7 +252,7 @@ function fillCall(node, call) {
 
 function fillResult(node, result) {
   node.className = "live-result" + (result.is_error ? " bad-call" : "");
-  const title = result.is_error ? "Tool error" : result.by === "typed" ? "Result, typed" : "Result";
+  const title = word(result.is_error ? "live.error" : result.by === "typed" ? "live.typed" : "live.result");
   node.append(make("h5", "", title), make("code", "", result.content));
 }
 

@@ -1,6 +1,7 @@
 // The probe set's report: a table whose cells are bars on one scale, and every raw output behind it, placed as text.
 const slot = (name) => element.querySelector(`[data-slot=${name}]`);
-const SCORES = { parsed: "Calls that parse", valid: "Valid", right_tool: "Right tool", right_arguments: "Right arguments" };
+const { say, number } = window.lab;
+const SCORES = ["parsed", "valid", "right_tool", "right_arguments"];
 let run = null;
 let items = 0;
 
@@ -27,7 +28,8 @@ function apply() {
   line.hidden = state.state === "done";
   line.firstElementChild.max = state.of;
   line.firstElementChild.value = state.done;
-  line.lastElementChild.textContent = `${state.done} of ${state.of}${state.words ? ` · ${state.words}` : ""}`;
+  const words = Array.isArray(state.words) ? say(...state.words) : state.words;
+  line.lastElementChild.textContent = say("probe.done", { n: state.done, all: state.of }) + (words ? " · " + words : "");
   if (state.report && state.report.items.length !== items) show(state.report);
 }
 
@@ -35,9 +37,9 @@ function show(report) {
   const open = new Set([...element.querySelectorAll("details.probe-item[open]")].map((node) => node.dataset.key));
   items = report.items.length;
   const bar = make("div", "toolbar");
-  bar.append(make("h2", "", window.lab.say(report.examples ? "probe.title" : "probe.title_bare", { n: report.prompts, seed: String(report.seed) })));
+  bar.append(make("h2", "", say(report.examples ? "probe.title" : "probe.title_bare", { n: report.prompts, seed: String(report.seed) })));
   for (const [name, write] of [["JSON", asJson], ["CSV", asCsv]]) {
-    const button = make("button", "", `Export ${name}`);
+    const button = make("button", "", say("probe.export", { kind: name }));
     button.type = "button";
     button.addEventListener("click", () => save(`probe-set.${name.toLowerCase()}`, write(report)));
     bar.append(button);
@@ -47,10 +49,10 @@ function show(report) {
 
 function table(report) {
   const node = make("table", "probe-table");
-  const caption = make("caption", "unseen", "Of the prompts under each way of telling tools, how many calls are right; bars on one scale from 0 to all prompts");
+  const caption = make("caption", "unseen", say("probe.about"));
   const head = make("tr");
-  for (const title of ["Tools told by", ...Object.values(SCORES), "Prompt tokens", "Output tokens"]) {
-    const cell = make("th", "", title);
+  for (const title of ["style", ...SCORES, "prompt_tokens", "output_tokens"]) {
+    const cell = make("th", "", say("probe." + title));
     cell.scope = "col";
     head.append(cell);
   }
@@ -58,19 +60,19 @@ function table(report) {
   node.tHead.append(head);
   for (const row of report.rows) {
     const line = make("tr");
-    const name = make("th", "", row.title);
+    const name = make("th", "", say("way." + row.style));
     name.scope = "row";
     line.append(name);
-    for (const score of Object.keys(SCORES)) {
+    for (const score of SCORES) {
       const cell = make("td", "probe-score");
       const track = make("span", "probe-track");
       const fill = make("i");
       fill.style.width = `${row.prompts ? 100 * row[score] / row.prompts : 0}%`;
       track.append(fill);
-      cell.append(track, make("b", "", `${row[score]} of ${row.prompts}`));
+      cell.append(track, make("b", "", say("probe.done", { n: row[score], all: row.prompts })));
       line.append(cell);
     }
-    for (const count of [row.prompt_tokens, row.tokens]) line.append(make("td", "number", count.toLocaleString("en")));
+    for (const count of [row.prompt_tokens, row.tokens]) line.append(make("td", "number", number(count)));
     node.tBodies[0].append(line);
   }
   const scroll = make("div", "probe-scroll");
@@ -82,22 +84,22 @@ function itemNode(item, open) {
   const node = make("details", "probe-item");
   node.dataset.key = item.style + item.question;
   node.open = open.has(node.dataset.key);
-  const best = Object.keys(SCORES).filter((score) => item[score]).pop();
-  const verdict = item.problem || (best ? SCORES[best].toLowerCase() : "no call");
+  const best = SCORES.filter((score) => item[score]).pop();
+  const verdict = item.problem || say("probe." + (best ?? "no_call"));
   const summary = make("summary");
   summary.append(make("span", best === "right_arguments" ? "mark good" : "mark told", verdict), ` ${item.style} · ${item.question}`);
   const raw = make("pre", "prompt", item.raw);
   raw.tabIndex = 0;
   raw.setAttribute("role", "region");
-  raw.setAttribute("aria-label", "Raw output");
-  node.append(summary, make("p", "settings", `wanted ${item.wanted.name} ${JSON.stringify(item.wanted.arguments)}; ${item.tokens} tokens`), raw);
+  raw.setAttribute("aria-label", say("probe.raw"));
+  node.append(summary, make("p", "settings", say("probe.wanted", { call: item.wanted.name + " " + JSON.stringify(item.wanted.arguments), n: item.tokens })), raw);
   return node;
 }
 
 const asJson = (report) => JSON.stringify(report, null, 2);
 
 function asCsv(report) {
-  const fields = ["style", "question", ...Object.keys(SCORES), "prompt_tokens", "tokens", "seconds", "stop_reason", "raw"];
+  const fields = ["style", "question", ...SCORES, "prompt_tokens", "tokens", "seconds", "stop_reason", "raw"];
   // A cell that a spreadsheet would take for a formula is made text.
   const cell = (value) => `"${String(value ?? "").replace(/^([=+\-@\t\r])/, "'$1").replaceAll('"', '""')}"`;
   return [fields, ...report.items.map((item) => fields.map((field) => item[field]))].map((row) => row.map(cell).join(",")).join("\r\n");

@@ -11,7 +11,7 @@
   const wanted = (navigator.language || "en").split("-")[0];
   const language = wanted in languages ? wanted : "en";
   const words = languages[language] ?? {};
-  const number = (value) => value.toLocaleString(words["language.tag"]);
+  const number = new Intl.NumberFormat(words["language.tag"] ?? "en").format;
   const shown = (value) => (typeof value === "number" ? number(value) : String(value));
 
   // A word by its key, its {holes} filled.
