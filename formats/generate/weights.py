@@ -86,13 +86,13 @@ def _unpack(gguf: Path, folder: Path) -> None:
 
 def _fetched(name: str, report: Report) -> Path:
     """A repository's folder in the local Hub cache; sizes are read before anything large is asked for."""
-    from huggingface_hub import HfApi
+    from huggingface_hub import HfApi, get_token
 
     from formats.hub import client
 
     repo, _, revision = name.partition("@")
     try:
-        api = HfApi(endpoint=client.endpoint())
+        api = HfApi(endpoint=client.endpoint(), token=get_token())  # the operator's choice of a model, and their access
         info = api.model_info(repo, revision=revision or None, files_metadata=True, timeout=client.STALL_SECONDS)
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or [] if _is_wanted(file.rfilename)}
         weights = sum(size for file, size in sizes.items() if file.endswith(".safetensors"))

@@ -44,7 +44,7 @@ class Live:
         """How to turn live generation on; None where it is on."""
         return self.engine.missing()
 
-    def run(self, *values: Any) -> Iterator[JsonObject]:
+    def run(self, *values: Any, token: str | None = None) -> Iterator[JsonObject]:
         """The states of a run: 7 values of the conversation, the date, 12 settings of the tab, the run's name.
 
         {"run", "state": "working" | "done", "words", "problem", "columns": [{"style", "rounds": [...], "ending",
@@ -58,12 +58,12 @@ class Live:
 
             conversation = _conversation(given)
             yield from self._columns(
-                settings, today, state, stop, lambda setup: converse(self.engine, conversation, setup, stop)
+                settings, today, state, stop, token, lambda setup: converse(self.engine, conversation, setup, stop)
             )
 
         yield from self._states({"run": run, "columns": []}, work)
 
-    def go_on(self, asked: Any, run: Any) -> Iterator[JsonObject]:
+    def go_on(self, asked: Any, run: Any, *, token: str | None = None) -> Iterator[JsonObject]:
         """The states of a run that is taken up again: one column, with the new rounds and in "answered" what was typed.
 
         `asked` is {"column": its place on the page, "rounds": how many it has, "waits": as it was given, "typed": {id
@@ -80,6 +80,7 @@ class Live:
                 waits.get("today"),
                 state,
                 stop,
+                token,
                 lambda setup: go_on(self.engine, conversation, typed, before, setup, stop),
             )
 
@@ -90,7 +91,9 @@ class Live:
         if (stop := self._running.get(str(run))) is not None:
             stop.now()
 
-    def probe(self, column: Any, count: Any, seed: Any, examples: Any, run: Any) -> Iterator[JsonObject]:
+    def probe(
+        self, column: Any, count: Any, seed: Any, examples: Any, run: Any, *, token: str | None = None
+    ) -> Iterator[JsonObject]:
         """The states of a run of the probe set: {"run", "state", "words", "problem", "done", "of", "report"}."""
         from formats.generate import probe
         from formats.web import live_state
@@ -98,7 +101,7 @@ class Live:
         def work(state: JsonObject, stop: Stop) -> Iterator[JsonObject]:
             number = _number(count, int, "the number of prompts")
             model = None
-            for news in self._model(column, stop):
+            for news in self._model(column, stop, token):
                 if isinstance(news, LoadedModel):
                     model = news
                 else:
@@ -146,16 +149,24 @@ class Live:
         self._running[run] = stop
 
     def _columns(
-        self, settings: Sequence[Any], today: Any, state: JsonObject, stop: Stop, begin: Callable[[Any], Iterator[Any]]
+        self,
+        settings: Sequence[Any],
+        today: Any,
+        state: JsonObject,
+        stop: Stop,
+        token: str | None,
+        begin: Callable[[Any], Iterator[Any]],
     ) -> Iterator[JsonObject]:
         """The states of one column after the other; `begin` gives the events of a setup."""
-        for setup, style, again in self._setups(settings, today, state, stop):
+        for setup, style, again in self._setups(settings, today, state, stop, token):
             if setup is None:
                 yield dict(state)
             else:
                 yield from self._column(begin(setup), style, again, state)
 
-    def _setups(self, settings: Sequence[Any], today: Any, state: JsonObject, stop: Stop) -> Iterator[Any]:
+    def _setups(
+        self, settings: Sequence[Any], today: Any, state: JsonObject, stop: Stop, token: str | None
+    ) -> Iterator[Any]:
         """(setup, style, what begins it again) of each column; no setup while `state` says what is being loaded."""
         from formats.generate import styles
         from formats.generate.loop import Setup
@@ -183,7 +194,7 @@ class Live:
             "by_hand": results == BY_HAND,
         }
         model = None
-        for news in self._model(column, stop):
+        for news in self._model(column, stop, token):
             if isinstance(news, LoadedModel):
                 model = news
             else:
@@ -195,14 +206,14 @@ class Live:
                 again = {"settings": [column, name, NO_STYLE, *settings[3:]], "today": today}
                 yield Setup(model=model, style=name, **values), name, again
 
-    def _model(self, column: Any, stop: Stop) -> Iterator[Loading | LoadedModel]:
+    def _model(self, column: Any, stop: Stop, token: str | None) -> Iterator[Loading | LoadedModel]:
         """The model whose template makes the prompt; its own files are the operator's, so they may be local ones."""
         from formats import sources
 
         if not isinstance(column, str) or len(column) > LONGEST_NAME:
             raise FormatsError("choose a column", "bad_input")
         if column != OWN:
-            yield self.workbench.engine.load(column)
+            yield self.workbench.engine.load(column, token)
             return
         for news in self.engine.ready(stop):
             if isinstance(news, Loading):

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from formats.web import views, words
 from formats.web.components import asset, word
 from formats.web.live import BY_HAND, FOUND, NO_STYLE, OWN, Live
+from formats.web.login import personal
 
 STYLES = [(word(f"live.{style}"), style) for style in ("native", "react", "json_in_system")]
 MOST_AT_ONCE = 32  # runs that are begun or wait; more wait in Gradio's own queue
@@ -126,10 +127,10 @@ def wire(live: Live, tab: LiveTab, conversation: list[Any], today: Any, models: 
         "concurrency_limit": MOST_AT_ONCE,
         "trigger_mode": "multiple",
     }
-    tab.start.click(live.run, [*conversation, today, *tab.inputs.all(), name], tab.output, **running)
-    tab.output.submit(live.go_on, [tab.output, name], tab.output, **running)
+    tab.start.click(personal(live.run), [*conversation, today, *tab.inputs.all(), name], tab.output, **running)
+    tab.output.submit(personal(live.go_on), [tab.output, name], tab.output, **running)
     asked = [tab.inputs.column, tab.count, tab.inputs.seed, tab.examples, name]
-    tab.measure.click(live.probe, asked, tab.report, **running)
+    tab.measure.click(personal(live.probe), asked, tab.report, **running)
     instant: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
     tab.stop.click(live.stop, name, None, js="() => [window.lab.run || '']", **instant)
 
