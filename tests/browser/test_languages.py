@@ -42,18 +42,22 @@ FITS = "document.documentElement.scrollWidth <= innerWidth"
 
 
 def english(language):
-    """Patterns of the English words that must not be seen in another language: of two words or more."""
+    """Patterns of the English words that must not be seen in another language: of two words or more.
+
+    What fills a hole is short: a longer text that ends in the same words is a finding, which is English.
+    """
     for key, text in LANGUAGES["en"].items():
         said = HOLE.sub("", text)
         if text != LANGUAGES[language].get(key) and len(re.findall("[A-Za-z]{2,}", said)) > 1:
-            yield re.compile(".*".join(re.escape(part) for part in HOLE.sub("\0", text).split("\0")), re.DOTALL)
+            yield re.compile(r"\S+(?: \S+){0,4}".join(map(re.escape, HOLE.sub("\0", text).split("\0"))))
 
 
 def open_tab(page, name):
     page.evaluate("name => window.lab.openTab(name)", name)
     page.locator(TABS[name]).first.wait_for()
     if name == "read":
-        page.locator("#output-text textarea").fill('<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>')
+        page.locator("#output-sample input").click()
+        page.locator("#output-sample [role=option]").first.click()
         page.locator("#reading .call").wait_for()
     if name == "scores":
         page.locator("button.cell").first.click()
@@ -75,7 +79,6 @@ def prompts(chromium, app_url):
 @pytest.mark.parametrize(("locale", "language"), [("zh-CN", "zh"), ("pt-BR", "pt")])
 def test_every_tab_is_translated_and_no_prompt_is(open_page, prompts, locale, language):
     page = open_page(locale=locale)
-    page.set_default_timeout(120_000)
     assert page.evaluate("document.documentElement.lang") == locale
     assert page.evaluate(PROMPTS) == prompts
     for button in page.locator("#panel .label-wrap").all():
@@ -88,13 +91,11 @@ def test_every_tab_is_translated_and_no_prompt_is(open_page, prompts, locale, la
         assert LANGUAGES[language][f"tabs.{name}"] in said
         left[name] = sorted(text for text in said if any(pattern.fullmatch(text) for pattern in patterns))
     assert {name: texts for name, texts in left.items() if texts} == {}
-    assert page.evaluate(PROMPTS) == prompts
 
 
 @pytest.mark.parametrize("locale", ["zh-CN", "pt-BR"])
 def test_nothing_is_cut_or_sticks_out_on_a_phone(open_page, locale):
     page = open_page(width=390, height=844, locale=locale)
-    page.set_default_timeout(120_000)
     for name in TABS:
         open_tab(page, name)
         assert page.evaluate(FITS), name
