@@ -67,10 +67,10 @@ def test_every_word_is_asked_for():
 
 def test_words_that_gradio_shows_itself_have_nothing_that_it_would_fill_in():
     """Gradio reads a brace as the start of a value, and fails without one."""
-    shown = {key for text in SOURCES.values() for key in re.findall(rf'(?<![\w.])word\("({KEY})"\)', text)}
-    in_python = {key for path, text in SOURCES.items() if path.suffix == ".py" for key in shown if f'"{key}"' in text}
+    python = "".join(text for path, text in SOURCES.items() if path.suffix == ".py")
+    shown = set(re.findall(rf'\bword\("({KEY})"\)', python)) | {key for key in ENGLISH if key.startswith(SAMPLES)}
     for language in words.LANGUAGES.values():
-        assert not [key for key in in_python if set("{}") & set(language[key])]
+        assert not [key for key in shown if set("{}") & set(language.get(key, ""))]
 
 
 def test_english_that_stands_elsewhere_is_taken_from_there():
@@ -103,6 +103,18 @@ class Bare(HTMLParser):
 def test_no_template_has_words_of_its_own(path):
     texts = [" ".join(text.split()) for text in Bare(SOURCES[path]).found]
     assert [text for text in texts if re.search(r"[A-Za-z]{2}", text) and text.strip(" :.,") not in NAMES] == []
+
+
+OPTIONS = {"add_generation_prompt", "continue_final_message", "chat_template", "top_p", "tool_choice"}
+GIVEN = re.compile(
+    r"""\b(?:label|placeholder|info)=f?["']([^"']*[A-Za-z]{2}[^"']*)|\bgr\.(?:Button|Tab|Accordion)\(\s*f?["']([^"']+)"""
+)
+
+
+@pytest.mark.parametrize("path", sorted(WEB.glob("*.py")), ids=lambda path: path.name)
+def test_no_component_has_words_of_its_own(path):
+    given = {first or second for first, second in GIVEN.findall(path.read_text(encoding="utf-8"))}
+    assert {text for text in given if not text.startswith("<")} - OPTIONS == set()
 
 
 @pytest.mark.parametrize("path", sorted(WEB.glob("assets/*.css")), ids=lambda path: path.name)

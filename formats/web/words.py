@@ -35,11 +35,12 @@ def output_key(sample: samples.OutputSample) -> str:
 
 def _named_elsewhere() -> dict[str, str]:
     """English that stands with what it describes: samples and remedies."""
-    outputs = {output_key(sample): sample.title for sample in samples.load_outputs()}
-    found = outputs | {f"sample.{sample.name}": sample.title for sample in samples.load()}
-    found |= {f"reason.{sample.name}": sample.reason for sample in samples.load()}
-    found |= {f"fix.{fix.name}": fix.title for fix in FIXES.values()}
-    return found | {f"fix_what.{fix.name}": fix.what for fix in FIXES.values()}
+    found = {output_key(sample): sample.title for sample in samples.load_outputs()}
+    for sample in samples.load():
+        found |= {f"sample.{sample.name}": sample.title, f"reason.{sample.name}": sample.reason}
+    for fix in FIXES.values():
+        found |= {f"fix.{fix.name}": fix.title, f"fix_what.{fix.name}": fix.what}
+    return found
 
 
 LANGUAGES: Mapping[str, dict[str, str]] = {path.stem: _read(path) for path in sorted(FOLDER.glob("*.toml"))}
