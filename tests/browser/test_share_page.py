@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import datetime
 import functools
-import http.server
 import json
 import random
-import threading
 import zlib
 
 import pytest
@@ -363,44 +361,3 @@ def test_a_file_opens_and_exports_are_offered(open_page, tmp_path):
         with page.expect_download() as export:
             page.get_by_role("button", name=name).click()
         assert export.value.path().stat().st_size > 500
-
-
-class _Host(http.server.BaseHTTPRequestHandler):
-    """Somebody else's page with the comparison in a frame."""
-
-    code = ""
-
-    def do_GET(self):
-        body = f"<!doctype html><title>A blog</title><p>Look:</p>{self.code}".encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.mark.parametrize("width", [390, 700])
-def test_the_comparison_stands_inside_a_page_of_another_origin(open_page, chromium, width):
-    link = made_link(open_page())
-    address, _, fragment = link.partition("#")
-    _Host.code = f'<iframe src="{address}?embed#{fragment}" width="100%" height="640"></iframe>'
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Host)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    context = chromium.new_context(viewport={"width": width, "height": 800})
-    try:
-        page = context.new_page()
-        page.goto(f"http://127.0.0.1:{server.server_port}/")
-        frame = page.frame_locator("iframe")
-        frame.locator('article.card[data-model="qwen3"] pre.prompt', has_text="Paris").wait_for(timeout=30_000)
-        expect(frame.locator("#panel")).to_be_hidden()
-        expect(frame.get_by_role("button", name="Copy link")).to_be_hidden()
-        full = frame.get_by_role("link", name="Open in full").get_attribute("href")
-        assert full == link
-        inner = page.frames[1].evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert inner, "nothing sticks out sideways"
-    finally:
-        context.close()
-        server.shutdown()
-        server.server_close()

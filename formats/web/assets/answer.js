@@ -17,6 +17,7 @@ function apply() {
   }
   const stale = answer.cards === null;
   element.toggleAttribute("data-stale", stale && cards.size > 0);
+  if (stale) grid.querySelectorAll(":scope > .skeleton").forEach((node) => node.remove()); // nothing is on its way
   if (!stale) {
     element.querySelector("[data-slot=summary]").innerHTML = answer.summary;
     placeCards(answer.cards);

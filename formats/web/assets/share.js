@@ -87,7 +87,8 @@ function openAddress() {
   if (location.hash === seen) return;
   seen = location.hash;
   tellParent();
-  element.querySelector("a.open-full").href = base() + location.hash;
+  const state = location.hash.slice(1).split("&").filter((part) => part !== "view=embed").join("&");
+  element.querySelector("a.open-full").href = base() + "#" + state;
   if (/[#&]s=/.test(location.hash)) ask("open", location.hash);
 }
 
