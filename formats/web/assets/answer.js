@@ -142,7 +142,7 @@ spaces.addEventListener("click", () => {
 });
 
 element.addEventListener("click", async (event) => {
-  const button = event.target.closest("action.copy");
+  const button = event.target.closest("button.copy");
   if (button) {
     await window.lab.copy(button.closest(".card").querySelector("pre.prompt").textContent);
     button.textContent = say("action.copied");

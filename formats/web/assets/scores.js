@@ -70,7 +70,7 @@ async function download(model) {
 element.addEventListener("click", (event) => {
   const cell = event.target.closest("button.cell");
   if (cell) open(cell.dataset.model, cell.dataset.check);
-  if (event.target.closest("action.close")) close();
+  if (event.target.closest("button.close")) close();
   const card = event.target.closest("button.card-download");
   if (card) download(card.dataset.model);
 });
