@@ -310,6 +310,18 @@ def test_the_command_line_uses_a_server(server, question_file):
     assert result["server_prompt_tokens"] > 10
 
 
+def test_a_process_that_ends_in_the_middle_of_a_run_ends_well(folder):
+    code = (
+        "import pathlib; from formats.generate.base import Sampling, Stop\n"
+        "from formats.generate.local import LocalModel\n"
+        f"model = LocalModel(pathlib.Path({str(folder)!r}), 'm')\n"
+        f"run = model.stream({chat(LONG_ANSWERS[0])!r}, Sampling(max_tokens=1000), Stop())\n"
+        "print(sum(chunk.tokens for chunk, _ in zip(run, range(5))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.strip().isdigit()) == (0, True), done.stderr
+
+
 def test_a_model_that_needs_more_memory_than_there_is_says_so(folder, question_file):
     done = command(str(folder), "--conversation", question_file, memory=1500 * 1024**2)
     assert done.returncode == 2 and done.stdout == ""

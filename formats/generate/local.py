@@ -6,6 +6,7 @@ layers, so that even the reading of a long prompt ends at once.
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any, Literal
 from formats.generate.base import POLL, Chunk, End, GenerationError, Sampling, Stop
 
 THREADS = "LIVE_THREADS"  # how many threads compute; one processor is left to the page unless it says otherwise
+CLOSE_SECONDS = 5.0  # that the end of the process waits for a run to end
 
 
 class _Ended(Exception):
@@ -44,8 +46,11 @@ class LocalModel:
             self._over: Callable[[], bool] | None = None  # whether the run that generates now has to end
             for layer in _layers(self.model):
                 layer.register_forward_pre_hook(self._check)
-            self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
-            threading.Thread(target=self._work, daemon=True).start()
+            self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+            self._closing = threading.Event()
+            self._worker = threading.Thread(target=self._work, daemon=True)
+            self._worker.start()
+            atexit.register(self.close)
             self._warm_up()
         except Exception as error:
             raise worded(error, name) from error
@@ -99,8 +104,14 @@ class LocalModel:
 
     def _work(self) -> None:
         """One thread generates for all: what it has allocated and looked up once is there for the next run."""
-        while True:
-            self._jobs.get()()
+        while (job := self._jobs.get()) is not None:
+            job()
+
+    def close(self) -> None:
+        """End what is generated before the interpreter ends: one that stops a thread inside torch aborts."""
+        self._closing.set()
+        self._jobs.put(None)
+        self._worker.join(CLOSE_SECONDS)
 
     def _warm_up(self) -> None:
         """Everything that a first run would wait for."""
@@ -154,7 +165,7 @@ class LocalModel:
         }
 
     def _check(self, *_: Any) -> None:
-        if self._over is not None and self._over():
+        if self._closing.is_set() or (self._over is not None and self._over()):
             raise _Ended
 
 
