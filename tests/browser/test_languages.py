@@ -83,6 +83,9 @@ def test_every_tab_is_translated_and_no_prompt_is(open_page, prompts, locale, la
     assert page.evaluate(PROMPTS) == prompts
     for button in page.locator("#panel .label-wrap").all():
         button.click()
+    page.locator("#sample input").click()  # what the page says about a sample changes in place
+    page.get_by_role("option", name=LANGUAGES[language]["sample.06-nested-arguments"], exact=True).click()
+    page.get_by_text(LANGUAGES[language]["reason.06-nested-arguments"]).wait_for()
     patterns = list(english(language))
     left = {}
     for name in TABS:

@@ -23,10 +23,15 @@
     return say(key, key === text ? {} : JSON.parse(text.slice(key.length)));
   };
 
+  // What is there already is not written again: this is called for what it has written itself.
+  function write(node, text) {
+    if (node.textContent !== text) node.textContent = text;
+  }
+
   function fill(node) {
     if (node.parentElement?.closest("pre")) return;
-    if (node.matches("data")) node.textContent = number(Number(node.value));
-    if (node.dataset.word) node.textContent = named(node.dataset.word);
+    if (node.matches("data")) write(node, number(Number(node.value)));
+    if (node.dataset.word) write(node, named(node.dataset.word));
     for (const name of ATTRIBUTES) {
       const text = node.getAttribute("data-word-" + name);
       if (text) node.setAttribute(name, named(text));
@@ -42,11 +47,14 @@
   document.documentElement.lang = words["language.tag"] ?? "en";
   if (language !== "en") {
     translate(document.body);
+    // Nodes come and go, and Gradio changes the names and texts of some that stay.
     new MutationObserver((records) => {
       for (const { target, addedNodes } of records) {
-        if (target.closest("pre, .cm-editor")) continue;
-        for (const node of addedNodes) if (node.nodeType === Node.ELEMENT_NODE) translate(node);
+        const node = target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement;
+        if (!node || node.closest("pre, .cm-editor")) continue;
+        if (node.matches(HOLDERS)) fill(node);
+        for (const added of addedNodes) if (added.nodeType === Node.ELEMENT_NODE) translate(added);
       }
-    }).observe(document.body, { childList: true, subtree: true });
+    }).observe(document.body, { subtree: true, childList: true, characterData: true, attributeFilter: NAMED });
   }
 }
