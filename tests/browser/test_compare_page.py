@@ -337,3 +337,10 @@ def test_models_are_chosen_by_keyboard_alone(page):
     page.keyboard.type("zzz")
     page.keyboard.press("Escape")
     assert page.locator("#models input").input_value() == "zzz"
+
+
+def test_questions_are_numbered_so_that_the_last_one_wins(page):
+    before = page.evaluate("window.lab.number")
+    write(page, "messages", '[{"role": "user", "content": "Once more"}]')
+    wait_for_prompt(page, "qwen3", "Once more")
+    assert 0 < before < page.evaluate("window.lab.number")

@@ -1,6 +1,6 @@
 // The probe set's report: a table whose cells are bars on one scale, and every raw output behind it, placed as text.
 const slot = (name) => element.querySelector(`[data-slot=${name}]`);
-const { say, figure } = window.lab;
+const { say, numeral } = window.lab;
 const SCORES = ["parsed", "valid", "right_tool", "right_arguments"];
 let run = null;
 let items = 0;
@@ -72,7 +72,7 @@ function table(report) {
       cell.append(track, make("b", "", say("probe.done", { n: row[score], all: row.prompts })));
       line.append(cell);
     }
-    for (const count of [row.prompt_tokens, row.tokens]) line.append(make("td", "number", figure(count)));
+    for (const count of [row.prompt_tokens, row.tokens]) line.append(make("td", "number", numeral(count)));
     node.tBodies[0].append(line);
   }
   const scroll = make("div", "probe-scroll");

@@ -43,7 +43,7 @@
     root.querySelectorAll(HOLDERS).forEach(fill);
   }
 
-  Object.assign(window.lab, { language, say, figure });
+  Object.assign(window.lab, { language, say, numeral: number }); // lab.number counts the questions
   document.documentElement.lang = words["language.tag"] ?? "en";
   if (language !== "en") {
     translate(document.body);
