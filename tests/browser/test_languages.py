@@ -111,7 +111,6 @@ def test_nothing_is_cut_or_sticks_out_on_a_phone(open_page, locale):
 def test_a_language_that_the_page_does_not_speak_is_english(open_page, prompts):
     page = open_page(locale="fr-FR")
     assert page.evaluate("document.documentElement.lang") == "en"
-    assert page.evaluate("window.lab.number") > 0  # questions are counted
     assert page.get_by_role("tab", name="Read an output").is_visible()
     assert page.locator(".toolbar h2").inner_text() == "Prompts"
     assert page.evaluate(PROMPTS) == prompts

@@ -11,8 +11,8 @@
   const wanted = (navigator.language || "en").split("-")[0];
   const language = wanted in languages ? wanted : "en";
   const words = languages[language] ?? {};
-  const figure = new Intl.NumberFormat(words["language.tag"] ?? "en").format;
-  const shown = (value) => (typeof value === "number" ? figure(value) : String(value));
+  const numeral = new Intl.NumberFormat(words["language.tag"] ?? "en").format;
+  const shown = (value) => (typeof value === "number" ? numeral(value) : String(value));
 
   // A word by its key, its {holes} filled.
   const say = (key, values = {}) =>
@@ -30,7 +30,7 @@
 
   function fill(node) {
     if (node.parentElement?.closest("pre")) return;
-    if (node.matches("data")) write(node, figure(Number(node.value)));
+    if (node.matches("data")) write(node, numeral(Number(node.value)));
     if (node.dataset.word) write(node, named(node.dataset.word));
     for (const name of ATTRIBUTES) {
       const text = node.getAttribute("data-word-" + name);
@@ -43,7 +43,7 @@
     root.querySelectorAll(HOLDERS).forEach(fill);
   }
 
-  Object.assign(window.lab, { language, say, numeral: number }); // lab.number counts the questions
+  Object.assign(window.lab, { language, say, numeral });
   document.documentElement.lang = words["language.tag"] ?? "en";
   if (language !== "en") {
     translate(document.body);
