@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from formats.errors import FormatsError
@@ -47,6 +48,8 @@ class Engine:
         self._url, self._key = env.get("LIVE_BASE_URL", ""), env.get("LIVE_API_KEY", "")
         self._server_model = env.get("LIVE_SERVER_MODEL", "")
         self.model = env.get("LIVE_MODEL") or model or DEFAULT
+        path = Path(self.model).expanduser()
+        self.title = path.name if path.exists() else self.model  # where it lies is the operator's affair
         self.turns = Turns(SERVER_SLOTS if self._url else 1)
         self._lock = threading.Lock()
         self._backend: Backend | None = None
@@ -82,7 +85,7 @@ class Engine:
                 said.put(error)
 
         threading.Thread(target=work, daemon=True).start()
-        words = "Asking the server" if self._url else f"Loading {self.model}"
+        words = "Asking the server" if self._url else f"Loading {self.title}"
         while not stop.reason:
             yield Loading(words)
             try:
@@ -106,5 +109,5 @@ class Engine:
         from formats.generate.local import LocalModel
 
         folder = weights.find(self.model, said.put)
-        said.put(f"Loading {self.model}")
-        return LocalModel(folder, self.model)
+        said.put(f"Loading {self.title}")
+        return LocalModel(folder, self.title)

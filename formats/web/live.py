@@ -10,6 +10,7 @@ import copy
 import datetime
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -220,7 +221,7 @@ class Live:
                 yield news
             else:
                 folder = getattr(news, "folder", None)
-                yield sources.load(str(folder or self.engine.model), allow_files=True)
+                yield replace(sources.load(str(folder or self.engine.model), allow_files=True), name=self.engine.title)
 
     def _column(self, events: Iterator[Any], style: str, again: JsonObject, state: JsonObject) -> Iterator[JsonObject]:
         """The states while one column is generated; a fault of it is its own."""

@@ -228,6 +228,7 @@ def test_the_probe_set_shows_a_table_bars_and_every_raw_output(live):
         page.get_by_role("button", name="Export JSON").click()
     report = json.loads(Path(saved.value.path()).read_text())
     assert len(report["items"]) == page.locator(".probe-item").count() and report["items"][0]["raw"]
+    assert report["examples"] and "/" not in report["model"]  # where the model lies is nobody's affair
     with page.expect_download() as saved:
         page.get_by_role("button", name="Export CSV").click()
     assert Path(saved.value.path()).read_text().startswith('"style","question","parsed"')
