@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from test_share_page import card_with, packed_state
 
 pytestmark = pytest.mark.browser
 
@@ -65,6 +68,107 @@ def test_axe_finds_nothing_on_any_tab(open_page, colours):
     assert not {name: fault for name, fault in found.items() if fault}
 
 
+CALL = {"id": "call00001", "type": "function", "function": {"name": "get_current_temperature", "arguments": "{}"}}
+ARGUMENTS_AS_TEXT = [
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "", "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "call00001", "content": "22 degrees"},
+]
+
+
+def show_share_menu(page):
+    page.get_by_text("More", exact=True).click()
+    page.get_by_role("button", name="Copy embed code").wait_for()
+
+
+def show_model_options(page):
+    page.locator("#models input").fill("llama")
+    page.locator("#model-options [role=option]").first.wait_for()
+
+
+def show_samples(page):
+    page.locator("#sample input").click()
+    page.locator("[role=listbox] [role=option]").first.wait_for()
+
+
+def show_what_was_pasted(page):
+    page.locator("#paste-anything > button").click()
+    page.locator("#paste textarea").fill(
+        '{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 5}'
+    )
+    page.locator("#paste [data-action=load]").click()
+    page.locator("#paste [data-slot=answer] *").first.wait_for()
+
+
+def show_a_broken_paste(page):
+    page.locator("#paste-anything > button").click()
+    page.locator("#paste textarea").fill("{")
+    page.locator("#paste [data-action=load]").click()
+    page.locator("#paste .problem").wait_for()
+
+
+def show_a_remedy(page):
+    page.evaluate("text => window.lab.editors.messages.replace(text)", json.dumps(ARGUMENTS_AS_TEXT))
+    page.locator("#review [data-fix]").first.click()
+    page.locator("#review [data-slot=diff]").wait_for()
+
+
+def show_an_export(page):
+    page.get_by_role("button", name="Take away").click()
+    page.get_by_label("Take away as").select_option("transformers")
+    page.locator("#takeaway pre:not(:empty)").wait_for()
+
+
+def show_the_options(page):
+    page.locator("#more-options > button").click()
+    page.locator("#template-options input").first.wait_for()
+
+
+def show_a_broken_link(page):
+    page.evaluate("location.hash = 's=1.AAAA.00000000'")
+    page.locator(".share-note .problem").wait_for()
+
+
+# What opens -> the part of the page that is looked at, and what is done to close it.
+OPENED = {
+    show_share_menu: ("#top", "Escape"),
+    show_model_options: ("#panel", "Escape"),
+    show_samples: ("body", "Escape"),
+    show_a_remedy: ("#panel", "Escape"),
+    show_the_options: ("#panel", None),
+    show_an_export: ("#panel", None),
+    show_what_was_pasted: ("#panel", None),
+    show_a_broken_paste: ("#panel", None),
+    show_a_broken_link: ("body", None),
+}
+
+
+@pytest.mark.parametrize(("width", "colours"), [(1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")])
+def test_axe_finds_nothing_in_what_opens(open_page, width, colours):
+    page = open_page(width=width, colours=colours)
+    if width == 390:
+        page.get_by_role("button", name="Edit the conversation").click()
+    found = {"whole page": faults(page)}
+    for show, (part, key) in OPENED.items():
+        if show is show_a_broken_paste:
+            page.locator("#paste-anything > button").click()
+        show(page)
+        page.wait_for_timeout(200)
+        found[show.__name__] = faults(page, part)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{show.__name__} sticks out"
+        if key:
+            page.keyboard.press(key)
+    assert not {name: fault for name, fault in found.items() if fault}
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_in_the_embedded_view(open_page, app_url, colours):
+    page = open_page(width=390, colours=colours)
+    page.goto(f"{app_url}?embed&__theme={colours}#s={packed_state('kqz', ['qwen3', 'grok-2'])}")
+    card_with(page, "kqz")
+    assert not faults(page)
+
+
 def walk(page, name, back=False):
     """Tab until the element of that name has the focus."""
     for _ in range(150):
@@ -83,14 +187,17 @@ def test_the_main_job_needs_no_mouse(open_page):
     page.locator("#model-options [role=option]").first.wait_for()
     page.keyboard.press("Enter")
     page.locator('article.card[data-model="smollm3"] pre.prompt').wait_for()
+    walk(page, "Content")
+    page.keyboard.type("kqz by keyboard. ")
+    page.locator('article.card[data-model="smollm3"] pre.prompt', has_text="kqz by keyboard.").wait_for()
     walk(page, "SmolLM3 3B")
     page.keyboard.press("Enter")
     page.wait_for_function("document.activeElement.getAttribute('aria-label') === 'Prompt of SmolLM3 3B'")
     walk(page, "Copy the prompt of SmolLM3 3B")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(300)
+    page.locator('article.card[data-model="smollm3"] button.copy', has_text="Copied").wait_for()
     prompt = page.locator('article.card[data-model="smollm3"] pre.prompt').text_content()
-    assert page.evaluate("navigator.clipboard.readText()") == prompt
+    assert page.evaluate("navigator.clipboard.readText()") == prompt and "kqz by keyboard." in prompt
     walk(page, "Copy link", back=True)
     page.keyboard.press("Enter")
     page.locator(".share-note", has_text="Link copied").wait_for()
@@ -98,6 +205,7 @@ def test_the_main_job_needs_no_mouse(open_page):
 
 def test_the_focus_is_seen_wherever_it_goes(open_page):
     page = open_page(reduced_motion="reduce")
+    page.evaluate("document.querySelector('#share details').open = true")  # the menu's items are stops as well
     unseen, stops = [], 0
     page.keyboard.press("Tab")
     while (name := page.evaluate(NAME)) and stops < 250:

@@ -28,7 +28,7 @@ EDITORS = (
     "[data-ask]",
     "details.menu",
     "[role=tab]",
-    ".masthead",
+    ".masthead button",
     "button.tell",
 )
 
