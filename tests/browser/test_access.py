@@ -148,6 +148,9 @@ def test_axe_finds_nothing_in_what_opens(open_page, width, colours):
     page = open_page(width=width, colours=colours)
     if width == 390:
         page.get_by_role("button", name="Edit the conversation").click()
+    title, top = (page.locator(part).bounding_box() for part in (".masthead h1", "#top"))
+    beside = title["x"] + title["width"] <= top["x"] or title["y"] + title["height"] <= top["y"]
+    assert beside, "the share bar does not lie over the title"
     found = {"whole page": faults(page)}
     for show, (part, key) in OPENED.items():
         if show is show_a_broken_paste:
