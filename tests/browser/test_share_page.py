@@ -248,7 +248,7 @@ def packed_state(text: str, models=("qwen3",)) -> str:
     return share.encode(state)
 
 
-@pytest.mark.parametrize("kilobytes", [2, 64, 1000])
+@pytest.mark.parametrize("kilobytes", [2, 64])
 def test_states_of_every_size_open(open_page, app_url, kilobytes):
     text = "".join(chr(0x4E00 + (n * 7919) % 20000) for n in range(kilobytes * 250)) + " kqz"
     conversation = from_json({"messages": [{"role": "user", "content": text}]})
