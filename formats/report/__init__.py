@@ -6,8 +6,8 @@ complete one, and `from_report` reads it back. All are text that UTF-8 can hold.
 
 from formats.report.as_csv import to_csv
 from formats.report.as_html import to_html
-from formats.report.as_json import from_report, to_json
+from formats.report.as_json import from_report, is_report, to_json
 from formats.report.as_markdown import to_markdown
 from formats.report.as_svg import to_svg
 
-__all__ = ["from_report", "to_csv", "to_html", "to_json", "to_markdown", "to_svg"]
+__all__ = ["from_report", "is_report", "to_csv", "to_html", "to_json", "to_markdown", "to_svg"]

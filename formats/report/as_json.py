@@ -36,6 +36,11 @@ def to_json(comparison: Comparison) -> str:
     return _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", facts.json_text(value)) + "\n"
 
 
+def is_report(text: str) -> bool:
+    """Whether a JSON text calls itself one, as `to_json` does before anything else."""
+    return FORMAT in text[:200]
+
+
 def from_report(data: str | bytes) -> Comparison:
     """The inverse of `to_json`. Raises FormatsError (bad_file) with one line for anything else."""
     try:

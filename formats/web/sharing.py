@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
@@ -16,6 +16,9 @@ from formats.errors import FormatsError
 from formats.types import Comparison, JsonObject, LoadedModel
 from formats.web import views
 from formats.web.handlers import Workbench, editor_texts, model_ids, typed_conversation, typed_date
+
+if TYPE_CHECKING:
+    from formats.state import State
 
 PATIENCE = 20.0  # seconds that a link or an export waits for models that are on their way
 MOST_TEXT = 18_000_000  # characters of a link or file that is opened
@@ -109,7 +112,7 @@ class Sharing:
             raise FormatsError("there is nothing to open")
         if len(text) > MOST_TEXT:
             raise FormatsError("this file is too large to be a state of this page")
-        state = share.decode_file(text) if text.lstrip().startswith("{") else share.decode(text)
+        state = _state(text)
         opened = reopen(state, lambda names: self._load(names, token), self.workbench.engine.sandbox)
         names = [model.name for model in state.models]
         for change in opened.changes:
@@ -128,6 +131,16 @@ class Sharing:
         output = state.output or share.SharedOutput("")
         texts = editor_texts(conversations.to_json(state.conversation))
         return answer, [*texts, state.date.isoformat(), names, output.text, output.format or "auto", output.model or ""]
+
+
+def _state(text: str) -> State:
+    """What a link, a state file or an exported comparison holds."""
+    from formats import share
+    from formats.report import from_report, is_report
+
+    if not text.lstrip().startswith("{"):
+        return share.decode(text)
+    return share.state_of(from_report(text)) if is_report(text) else share.decode_file(text)
 
 
 def _exported(kind: str, comparison: Comparison) -> JsonObject:

@@ -322,6 +322,18 @@ def test_what_is_too_long_for_a_link_becomes_a_file_that_opens_by_drop(open_page
     assert "dropped kqz" in prompt_of(page, "qwen3"), "a file that does not open changes nothing"
 
 
+def test_an_exported_comparison_opens_by_drop(open_page):
+    page = open_page()
+    page.get_by_text("More", exact=True).click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Comparison as JSON").click()
+    report = json.loads(saved.value.path().read_text(encoding="utf-8"))
+    report["conversation"]["messages"] = [{"role": "user", "content": "from a report kqz"}]
+    drop(page, "comparison.json", json.dumps(report))
+    card_with(page, "from a report kqz")
+    assert page.locator("article.card").count() == len(report["columns"])
+
+
 def test_two_tabs_do_not_disturb_each_other(open_page, app_url):
     first = open_page()
     second = first.context.new_page()
