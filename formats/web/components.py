@@ -124,3 +124,11 @@ def served(method: Callable[..., T]) -> Callable[..., T]:
         return method(asked, **visitor)
 
     return call
+
+
+def question(part: str) -> dict[str, Any]:
+    """Options of the listener that answers a part's questions (head.js): the last one asked is always answered."""
+    return {
+        "js": f"(value, ...inputs) => [window.lab.questions.{part} ?? value, ...inputs]",
+        "trigger_mode": "always_last",
+    }

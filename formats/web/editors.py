@@ -8,7 +8,7 @@ import gradio as gr
 
 from formats import samples
 from formats.web import views
-from formats.web.components import asset, served, word
+from formats.web.components import asset, question, served, word
 from formats.web.editing import EXPORT_NAMES, Editing
 from formats.web.login import personal
 from formats.web.template_options import TemplateOptions
@@ -77,7 +77,7 @@ def paste() -> gr.HTML:
 def wire_paste(editing: Editing, pasted: gr.HTML, conversation: list[Any], earlier: Any, back: Any, output: Any) -> Any:
     """What was pasted fills the editors, a raw output its own tab; the event that says that it has."""
     filled = [pasted, *conversation, earlier]
-    taken = pasted.input(editing.take, [pasted, earlier, *conversation], filled, **LOCAL)
+    taken = pasted.input(editing.take, [pasted, earlier, *conversation], filled, **question("paste"), **LOCAL)
     taken.then(lambda rows: gr.Button(visible=bool(rows)), earlier, back, **LOCAL)
     taken.then(None, [pasted, output], output, js="(answer, text) => answer?.output ?? text", **LOCAL)
     return taken
@@ -96,7 +96,7 @@ def takeaway() -> gr.HTML:
 
 
 def wire_takeaway(editing: Editing, shown: gr.HTML, inputs: list[Any]) -> None:
-    shown.input(personal(editing.take_away), [shown, *inputs], shown, trigger_mode="always_last", **LOCAL)
+    shown.input(personal(editing.take_away), [shown, *inputs], shown, **question("takeaway"), **LOCAL)
 
 
 def wire_draft(page: gr.Blocks, kept: list[Any], sample: Any, reason: Any) -> Any:

@@ -131,7 +131,8 @@ def _wire_sharing(
 ) -> None:
     """A link is made from every input, and fills every input."""
     filled = [*inputs.all(), read.output, read.format, read.model, picker.earlier]
-    acted = share.input(personal(Sharing(workbench).act), [share, *filled], [share, *filled], **INSTANT)
+    acts = {**components.question("share"), **INSTANT}
+    acted = share.input(personal(Sharing(workbench).act), [share, *filled], [share, *filled], **acts)
     acted.then(lambda rows: gr.Button(visible=bool(rows)), picker.earlier, picker.back, **INSTANT)
     acted.then(personal(workbench.compare), [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
 

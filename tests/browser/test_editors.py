@@ -343,6 +343,22 @@ def test_a_conversation_is_taken_away_in_another_shape(page):
     page.wait_for_function("document.querySelector('#takeaway pre').textContent.includes('Changed since')")
 
 
+def test_a_question_that_waits_for_the_answer_to_another_is_answered(page):
+    """Two shapes are chosen, and the link is asked for twice, before the first answer is there."""
+    page.get_by_role("button", name="Take away").click()
+    held = []
+    page.route("**/gradio_api/run/**", lambda route: route.continue_() if held else held.append(route))
+    page.get_by_label("Take away as").select_option("transformers")
+    page.wait_for_timeout(200)
+    page.get_by_label("Take away as").select_option("vllm")
+    page.wait_for_timeout(200)
+    held[0].continue_()
+    page.wait_for_function("document.querySelector('#takeaway pre').textContent.startsWith('curl')")
+    copy = page.get_by_role("button", name="Copy link")
+    copy.click(click_count=2)
+    page.locator(".share-note", has_text="Link copied").wait_for()
+
+
 def test_template_options_are_typed_controls_over_one_json(page):
     page.get_by_role("button", name="More template options").click()
     thinking = page.locator("#template-options").get_by_label("enable_thinking")

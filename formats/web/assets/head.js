@@ -21,6 +21,9 @@ window.lab = {
       document.execCommand("copy");
     }
   },
+  // What parts of the page have asked last, by name. An answer takes the place of a part's value, so a question that
+  // waits for the answer to an earlier one must not stand there.
+  questions: {},
   run: "", // the name of this page's last live run
   runName: () => String(Math.random()).slice(2) + Date.now(),
   // The person's own date, as YYYY-MM-DD.

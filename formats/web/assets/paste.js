@@ -5,7 +5,7 @@ let number = 0;
 
 function load() {
   number += 1;
-  props.value = { text: area.value, number };
+  window.lab.questions.paste = { text: area.value, number };
   trigger("input");
 }
 

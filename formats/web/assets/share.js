@@ -18,7 +18,7 @@ function ask(what, text = "") {
   clearTimeout(fading);
   note.textContent = what === "open" ? say("share.opening") : "";
   const view = document.querySelector("#results [role=tab][aria-selected=true]")?.dataset.tabId ?? "";
-  props.value = { ask: embed ? "link" : what, text, view, number: ++number };
+  window.lab.questions.share = { ask: embed ? "link" : what, text, view, number: ++number };
   trigger("input");
 }
 
@@ -58,7 +58,7 @@ const embedCode = (address) =>
 
 async function apply() {
   const answer = props.value;
-  if (!answer || answer.ask || answer.number !== number) return;
+  if (!answer || answer.number !== number) return;
   if (answer.problem !== undefined) {
     note.innerHTML = answer.problem;
     return;

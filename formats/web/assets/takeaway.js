@@ -19,13 +19,13 @@ function renew() {
 function ask() {
   if (!shape.value) { result.hidden = true; return; }
   number += 1;
-  props.value = { name: shape.value, model: model.value, number };
+  window.lab.questions.takeaway = { name: shape.value, model: model.value, number };
   trigger("input");
 }
 
 function apply() {
   const answer = props.value;
-  if (!answer || "name" in answer || answer.number !== number) return;
+  if (!answer || answer.number !== number) return;
   element.querySelector("[data-slot=problem]").innerHTML = answer.problem ?? "";
   result.hidden = Boolean(answer.problem);
   if (answer.problem) return;
