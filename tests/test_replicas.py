@@ -153,8 +153,10 @@ def test_the_page_and_its_links_work_with_every_request_at_another_replica(chrom
     page.locator(".share-note", has_text="Link copied").wait_for()
     other = open_page(chromium, page.url)
     other.locator(".share-note", has_text="Opened").wait_for()
-    other.wait_for_function("!document.querySelector('.state.waiting')")
-    assert other.locator('article.card[data-model="qwen3"] pre.prompt').text_content() == card.text_content()
+    other.wait_for_function(
+        "text => document.querySelector('article.card[data-model=qwen3] pre.prompt').textContent === text",
+        arg=card.text_content(),
+    )
     page.get_by_role("tab", name="Read an output").click()
     page.locator(".reading").first.wait_for()
     assert replicas_of(proxy, "/gradio_api/run/") == {0, 1}
