@@ -41,6 +41,15 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def without_the_hub(tmp_path_factory):
+    """The Hub is not asked, and nobody's cache of it is looked at."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hub")))
+        yield
+
+
 @pytest.fixture
 def command_line(capsys, monkeypatch):
     """Runs `python -m formats` in this process: a new one would take seconds to import what is here already."""

@@ -21,12 +21,7 @@ TEXTS = editor_texts(LOOP.conversation)
 ATTACK = "<img src=x onerror=alert(1)>"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def without_the_hub(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HF_HUB_OFFLINE", "1")
-        patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hub")))
-        yield
+pytestmark = pytest.mark.usefixtures("without_the_hub")
 
 
 @pytest.fixture(scope="module")
