@@ -25,6 +25,7 @@ OWN = ""  # the choice of the generating model's own template
 NO_STYLE = ""  # the choice of no second column
 FOUND = "auto"
 EVERY = 0.1  # seconds between two states of a run
+PATIENCE = 0.25  # seconds before the first: to tell the page of the prompt takes time from a model that begins to read
 BY_HAND = "typed"  # the choice that a person answers every call
 CONVERSATION_VALUES = 7
 SETTINGS = 12
@@ -229,13 +230,13 @@ class Live:
 
         column = live_state.column(style, again)
         state["columns"] = [*state["columns"], column]
-        last = 0.0
+        due = time.monotonic() + PATIENCE
         try:
             for event in events:
                 words = live_state.add(column, event)
                 now = time.monotonic()
-                if words is not None or now - last >= EVERY:
-                    last = now
+                if words is not None or now >= due:
+                    due = now + EVERY
                     yield _copy(state, words or "")
         except FormatsError as error:
             column["problem"] = error.message

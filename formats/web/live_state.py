@@ -45,15 +45,16 @@ def add(column: JsonObject, event: Event) -> str | list[Any] | None:
             rounds.append(
                 {**report.round_json(event), "text": "", "content": "", "reasoning": "", "calls": [], "results": []}
             )
-            return ""
+            return None  # shown with the first piece
         case Piece():
             current = rounds[-1]
+            words = "" if event.text and not current["text"] else None
             current["text"] += event.text
             current["content"] += event.delta.content
             current["reasoning"] += event.delta.reasoning
             current["calls"] = [*current["calls"], *map(_call, event.delta.calls)]
             current["tokens"], current["timings"] = event.tokens, report.timings_json(event.timings)
-            return None
+            return words
         case Output():
             output = report.output_json(event)
             parsed = output.pop("parsed")
