@@ -18,7 +18,7 @@ settings.register_profile("gate", derandomize=True, deadline=None, print_blob=Tr
 settings.register_profile("developer", deadline=None)
 settings.load_profile("gate" if os.environ.get("CI") else "developer")
 
-CHROMIUM = shutil.which("chromium")
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -1,11 +1,13 @@
-"""One real app for all browser tests; a fresh page, with nothing stored, for each."""
+"""One real app for all browser tests; a page of its own, with nothing stored, for each."""
 
+import json
 import os
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from collections import defaultdict
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -61,18 +63,53 @@ def _served(url, app, log):
     raise AssertionError(f"the app serves no page:\n{log.read_text()}")
 
 
-@pytest.fixture
-def open_page(chromium, app_url):
-    """Opens the page in a fresh context; at the end nothing may have failed in it or been asked of another server."""
-    faults, contexts = [], []
+class Contexts:
+    """Browser contexts that are used again by later tests: what is cached stays, what is stored goes.
 
-    def open_page(width=1440, height=900, colours="light", locale="en-US", **options):
-        context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme=colours, locale=locale, **options
-        )
-        contexts.append(context)
+    A new one would ask the app for every file of the page once more.
+    """
+
+    def __init__(self, browser):
+        self._browser = browser
+        self._free = defaultdict(list)
+        self._taken = []
+
+    def take(self, **options):
+        """One with these options that nobody else uses now."""
+        key = json.dumps(options, sort_keys=True)
+        context = self._free[key].pop() if self._free[key] else self._browser.new_context(**options)
+        self._taken.append((key, context))
+        return context
+
+    def free_all(self):
+        for key, context in self._taken:
+            for page in context.pages:
+                page.close()
+            context.clear_cookies()
+            self._free[key].append(context)
+        self._taken.clear()
+
+
+@pytest.fixture(scope="session")
+def contexts(chromium):
+    return Contexts(chromium)
+
+
+@pytest.fixture
+def open_page(contexts, app_url):
+    """Opens the page for a visitor of its own; at the end nothing may have failed in it or been asked of elsewhere."""
+    faults = []
+
+    def open_page(
+        width=1440, height=900, colours="light", reduced_motion="no-preference", locale="en-US", permissions=()
+    ):
+        context = contexts.take(locale=locale, permissions=permissions)
         page = context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=colours, reduced_motion=reduced_motion)
         page.set_default_timeout(30_000)
+        stored = {"origin": app_url, "storageTypes": "local_storage,indexeddb"}
+        context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
         page.on("console", lambda message: message.type == "error" and faults.append(f"console: {message.text}"))
         page.on("request", lambda request: _is_ours(request.url, app_url) or faults.append(f"outside: {request.url}"))
@@ -82,8 +119,7 @@ def open_page(chromium, app_url):
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    contexts.free_all()
     assert not faults
 
 
