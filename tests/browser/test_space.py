@@ -40,7 +40,6 @@ def space(start_app, tmp_path_factory):
             "HF_HUB_OFFLINE": "",
             "HF_ENDPOINT": hub.url,
             "HF_HOME": str(folder / "hub"),
-            "FORMATS_CACHE": str(folder / "formats"),
             "TMPDIR": str(folder / "tmp"),
             "PYTHONPATH": str(folder / "python"),
             "HF_TOKEN": ACCOUNTS["ann"],  # the operator may see the model as well: no visitor does because of that

@@ -18,6 +18,7 @@ function ask(what, text = "") {
   clearTimeout(fading);
   note.textContent = what === "open" ? say("share.opening") : "";
   const view = document.querySelector("#results [role=tab][aria-selected=true]")?.dataset.tabId ?? "";
+  window.lab.opening = what === "open";
   window.lab.questions.share = { ask: embed ? "link" : what, text, view, number: ++number };
   trigger("input");
 }
@@ -59,6 +60,7 @@ const embedCode = (address) =>
 async function apply() {
   const answer = props.value;
   if (!answer || answer.number !== number) return;
+  window.lab.opening = false;
   if (answer.problem !== undefined) {
     note.innerHTML = answer.problem;
     return;
