@@ -72,38 +72,35 @@ class Contexts:
     def __init__(self, browser):
         self._browser = browser
         self._free = defaultdict(list)
-        self._taken = []
 
-    def take(self, **options):
-        """One with these options that nobody else uses now."""
-        key = json.dumps(options, sort_keys=True)
-        context = self._free[key].pop() if self._free[key] else self._browser.new_context(**options)
-        self._taken.append((key, context))
-        return context
+    @contextmanager
+    def borrowed(self):
+        """Gives contexts with these options that nobody else uses, until it is left."""
+        taken = []
 
-    def free_all(self):
-        for key, context in self._taken:
+        def take(**options):
+            key = json.dumps(options, sort_keys=True)
+            context = self._free[key].pop() if self._free[key] else self._browser.new_context(**options)
+            taken.append((key, context))
+            return context
+
+        yield take
+        for key, context in taken:
             for page in context.pages:
                 page.close()
             context.clear_cookies()
             self._free[key].append(context)
-        self._taken.clear()
 
 
-@pytest.fixture(scope="session")
-def contexts(chromium):
-    return Contexts(chromium)
-
-
-@pytest.fixture
-def open_page(contexts, app_url):
+@contextmanager
+def visits(contexts, app_url):
     """Opens the page for a visitor of its own; at the end nothing may have failed in it or been asked of elsewhere."""
     faults = []
 
     def open_page(
         width=1440, height=900, colours="light", reduced_motion="no-preference", locale="en-US", permissions=()
     ):
-        context = contexts.take(locale=locale, permissions=permissions)
+        context = take(locale=locale, permissions=permissions)
         page = context.new_page()
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=colours, reduced_motion=reduced_motion)
@@ -118,14 +115,47 @@ def open_page(contexts, app_url):
         page.wait_for_function("!document.querySelector('.state.waiting, .card.skeleton')")
         return page
 
-    yield open_page
-    contexts.free_all()
+    with contexts.borrowed() as take:
+        yield open_page
     assert not faults
+
+
+@pytest.fixture(scope="session")
+def contexts(chromium):
+    return Contexts(chromium)
+
+
+@pytest.fixture
+def open_page(contexts, app_url):
+    with visits(contexts, app_url) as open_page:
+        yield open_page
 
 
 @pytest.fixture
 def page(open_page):
     return open_page()
+
+
+@pytest.fixture(scope="module")
+def seen(contexts, app_url):
+    """The page as it opens, for tests that only look at it."""
+    with visits(contexts, app_url) as open_page:
+        yield open_page()
+
+
+@pytest.fixture
+def elsewhere(contexts):
+    """Opens an address in a browser that has nothing of any other page."""
+    with contexts.borrowed() as take:
+
+        def elsewhere(address, width=1280):
+            page = take().new_page()
+            page.set_viewport_size({"width": width, "height": 800})
+            page.set_default_timeout(60_000)
+            page.goto(address)
+            return page
+
+        yield elsewhere
 
 
 def _is_ours(url, app_url):

@@ -385,9 +385,8 @@ def test_tools_are_told_as_text_where_a_template_ignores_them(page):
     assert text(page, "tools") == ""
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
-def test_the_editors_fit_a_phone(open_page, colours):
-    page = open_page(width=390, height=844, colours=colours)
+def test_the_editors_fit_a_phone(open_page):
+    page = open_page(width=390, height=844)
     page.get_by_role("button", name="Edit the conversation").click()
     page.locator("#sample input").click()
     page.get_by_role("option", name="Calculator, the whole loop").click()

@@ -57,24 +57,17 @@ class _Blog(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def embed(chromium):
+def embed(elsewhere):
     """Opens a page of another origin with the app in a frame, and gives both."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Blog)
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    contexts = []
 
     def show(source, width):
         server.app = source
-        context = chromium.new_context(viewport={"width": width, "height": 800})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.goto(f"http://localhost:{server.server_port}/")
+        page = elsewhere(f"http://localhost:{server.server_port}/", width)
         return page, page.frames[1]
 
     yield show
-    for context in contexts:
-        context.close()
     server.shutdown()
     server.server_close()
 

@@ -50,34 +50,27 @@ def card_with(page, text: str) -> None:
     page.locator('article.card[data-model="qwen3"] pre.prompt', has_text=text).wait_for()
 
 
-def test_a_link_opens_equal_in_another_browser(open_page, chromium, app_url):
+def test_a_link_opens_equal_in_another_browser(open_page, elsewhere):
     first = open_page()
     type_messages(first, EDITED)
     link = made_link(first)
-    context = chromium.new_context()
-    second = context.new_page()
-    second.goto(link)
+    second = elsewhere(link)
     opened(second)
     card_with(second, "kqz")
     assert prompt_of(second, "qwen3") == prompt_of(first, "qwen3")
     assert "Olá, 東京 & <b>kqz</b>?" in prompt_of(second, "qwen3")
-    context.close()
 
 
-def test_a_link_opens_at_a_server_that_has_never_seen_it(open_page, chromium, start_app):
+def test_a_link_opens_at_a_server_that_has_never_seen_it(open_page, elsewhere, start_app):
     """As after a restart: another process, with caches of its own."""
     first = open_page()
     type_messages(first, EDITED)
     fragment = made_link(first).partition("#")[2]
     with start_app() as address:
-        context = chromium.new_context()
-        second = context.new_page()
-        second.set_default_timeout(60_000)
-        second.goto(f"{address}#{fragment}")
+        second = elsewhere(f"{address}#{fragment}")
         opened(second)
         card_with(second, "kqz")
         assert prompt_of(second, "qwen3") == prompt_of(first, "qwen3")
-        context.close()
 
 
 def test_back_and_forward_and_a_second_link(open_page):
@@ -248,16 +241,14 @@ def packed_state(text: str, models=("qwen3",)) -> str:
     return share.encode(state)
 
 
-@pytest.mark.parametrize("kilobytes", [2, 64])
-def test_states_of_every_size_open(open_page, app_url, kilobytes):
-    text = "".join(chr(0x4E00 + (n * 7919) % 20000) for n in range(kilobytes * 250)) + " kqz"
-    conversation = from_json({"messages": [{"role": "user", "content": text}]})
-    state = share.State(conversation, (share.SharedModel("qwen3"),), datetime.date(2024, 7, 26))
+def test_states_of_every_size_open(open_page):
     page = open_page()
-    page.evaluate("fragment => { location.hash = fragment; }", f"s={share.encode(state)}")
-    opened(page)
-    page.locator('article.card[data-model="qwen3"] pre.prompt', has_text="kqz").wait_for()
-    assert page.locator("article.card").count() == 1
+    for kilobytes in (2, 64):
+        text = "".join(chr(0x4E00 + (n * 7919) % 20000) for n in range(kilobytes * 250)) + f" kqz {kilobytes}"
+        show(page, f"s={packed_state(text)}")
+        opened(page)
+        card_with(page, f"kqz {kilobytes}")
+        assert page.locator("article.card").count() == 1
 
 
 def letters(count: int) -> str:
@@ -265,7 +256,7 @@ def letters(count: int) -> str:
     return base64.b64encode(random.Random(7).randbytes(count * 3 // 4)).decode()
 
 
-def test_the_longest_link_goes_round_in_the_browser(open_page, chromium):
+def test_the_longest_link_goes_round_in_the_browser(open_page, elsewhere):
     """1.4 MB of text in the address: opened, copied, and opened again elsewhere as the same."""
     text = letters(1_400_000) + " kqz"
     first = open_page()
@@ -275,13 +266,9 @@ def test_the_longest_link_goes_round_in_the_browser(open_page, chromium):
     link = made_link(first)
     assert 1_400_000 < len(link) < share.MAX_LINK
     assert share.decode(link).conversation.messages[0]["content"] == text
-    context = chromium.new_context()
-    second = context.new_page()
-    second.set_default_timeout(60_000)
-    second.goto(link)
+    second = elsewhere(link)
     long_card_with(second, text[-60:])
     assert prompt_of(second, "grok-2") == prompt_of(first, "grok-2")
-    context.close()
 
 
 def long_card_with(page, text: str) -> None:

@@ -50,22 +50,16 @@ def space(start_app, tmp_path_factory):
 
 
 @pytest.fixture
-def visitor(chromium, space):
-    contexts, faults = [], []
+def visitor(elsewhere, space):
+    faults = []
 
     def visit():
-        context = chromium.new_context(viewport={"width": 1280, "height": 800})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
+        page = elsewhere(space[0] + link())
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto(space[0] + link())
         page.wait_for_selector("article.card header")
         return page
 
     yield visit
-    for context in contexts:
-        context.close()
     assert not faults
 
 
