@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -19,7 +19,7 @@ from formats import template as chat
 from formats.errors import FormatsError
 from formats.parsers import FORMATS
 from formats.text import common_prefix
-from formats.types import Conversation, Detection, FunctionCall, Message, ToolDefinition
+from formats.types import Conversation, Detection, FunctionCall, Message, ParsedOutput, ToolDefinition
 
 Render = Callable[[str, Conversation], str]  # (template text, conversation) -> prompt; raises FormatsError
 
@@ -49,6 +49,39 @@ def detect(templates: Mapping[str, str], special_tokens: Mapping[str, str]) -> t
         return chat.render(text, conversation, special_tokens, DATE)
 
     return tuple(detect_one(name, text, render) for name, text in templates.items())
+
+
+def detect_output(text: str, tools: Sequence[ToolDefinition] = (), suffix: str = "") -> tuple[str, ...]:
+    """The formats that read an output best, all equally well; none where no format finds a call in it.
+
+    Best is who finds the most calls without a problem, then who leaves the least of the text unexplained; first among
+    them stand those that would have written the same characters. `suffix` is how the prompt ended; without one each
+    format reads the text as behind its own prompts. Where no call is whole, only what the text itself shows counts.
+    """
+    behind_prompts = {name: f.parse(text, tools, suffix or f.prompt_suffix) for name, f in FORMATS.items()}
+    read = {name: parsed for name, parsed in behind_prompts.items() if _whole(parsed)}
+    if not read:
+        alone = {name: f.parse(text, tools, suffix) for name, f in FORMATS.items()}
+        read = {name: parsed for name, parsed in alone.items() if parsed.calls}
+    ranks = {name: _rank(parsed) for name, parsed in read.items()}
+    best = [name for name, rank in ranks.items() if rank == min(ranks.values())]
+    return tuple(sorted(best, key=lambda name: (not _would_write(name, read[name]), name)))
+
+
+def _whole(parsed: ParsedOutput) -> list[FunctionCall]:
+    """The calls without a problem."""
+    return [{"name": c.name or "", "arguments": c.arguments or {}} for c in parsed.calls if c.problem is None]
+
+
+def _rank(parsed: ParsedOutput) -> tuple[int, int, int, int]:
+    """The lower the better a format reads an output."""
+    whole = len(_whole(parsed))
+    return -whole, len(parsed.calls) - whole, len(parsed.content), len(parsed.reasoning or "")
+
+
+def _would_write(name: str, parsed: ParsedOutput) -> bool:
+    calls = _whole(parsed)
+    return bool(calls) and FORMATS[name].write(calls).strip() in parsed.raw
 
 
 def detect_one(name: str, template: str, render: Render) -> Detection:

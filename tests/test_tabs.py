@@ -63,9 +63,24 @@ def test_the_format_of_a_model_is_found(reading):
 
 
 @pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("[f(a=1)]", ("Python", "read.guessed")),
+        (CALL, ("Hermes", "read.also", "Granite")),
+        ("It is sunny.", ("read.nobody", "It is sunny.")),
+    ],
+)
+def test_without_a_choice_the_parsers_find_the_format(reading, output, said):
+    answer = reading.read(output, FOUND, "", "", TOOLS, 1)
+    assert answer["problem"] == "" and all(part in answer["reading"] for part in said)
+    text, answer = reading.put(output, FOUND, "", "", MESSAGES, TOOLS, 1)
+    assert answer["problem"] == "" and len(json.loads(text)) > 1
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((CALL, FOUND, "", "", TOOLS, 1), "choose a format"),
+        ((CALL, "morse", "", "", TOOLS, 1), "choose a format"),
         ((CALL, FOUND, "gemma-3-27b", "", TOOLS, 1), "writes no call that a parser reads"),
         ((CALL, "hermes", "", "", "[", 1), "line 1"),
         ((5, "hermes", "", "", TOOLS, 1), "needs text"),

@@ -32,10 +32,11 @@ class Reading:
         answer: JsonObject = {"number": number if isinstance(number, int) else 0, "problem": "", "reading": None}
         try:
             text, definitions = _text(output), _tools(tools)
-            name, prompt_suffix, how = self.format(chosen, model, suffix, token)
+            if not text.strip():
+                return answer
+            name, prompt_suffix, how = self._chosen(text, definitions, chosen, model, suffix, token)
         except FormatsError as error:
-            nothing_yet = isinstance(output, str) and not output.strip()
-            return answer if nothing_yet else {**answer, "problem": views.problem(error)}
+            return {**answer, "problem": views.problem(error)}
         from formats.web import reading_views
 
         html = reading_views.reading(text, name, prompt_suffix, how, definitions)
@@ -65,13 +66,14 @@ class Reading:
         try:
             definitions = _tools(tools)
             conversation = Conversation(conversations.parse_messages(_text(messages)), definitions or None)
-            name, prompt_suffix, _ = self.format(chosen, model, suffix, token)
+            text = _text(output)
+            if not text.strip():
+                raise FormatsError("there is no output to put into the conversation: paste one first")
+            name, prompt_suffix, _ = self._chosen(text, definitions, chosen, model, suffix, token)
             from formats.parsers import FORMATS
             from formats.reading.message import next_turn
 
-            parsed = FORMATS[name].parse(_text(output), definitions, prompt_suffix)
-            if not parsed.raw.strip():
-                raise FormatsError("there is no output to put into the conversation: paste one first")
+            parsed = FORMATS[name].parse(text, definitions, prompt_suffix)
             done = next_turn(conversation, parsed)
         except FormatsError as error:
             return messages if isinstance(messages, str) else "", {**answer, "problem": views.problem(error)}
@@ -89,7 +91,7 @@ class Reading:
         """
         from formats.parsers import FORMATS
 
-        typed = suffix.replace("\\n", "\n") if isinstance(suffix, str) else ""
+        typed = _typed(suffix)
         if isinstance(chosen, str) and chosen in FORMATS:
             return chosen, typed or FORMATS[chosen].prompt_suffix, ""
         if not isinstance(model, str) or not model:
@@ -102,6 +104,24 @@ class Reading:
             raise FormatsError(f"the template of {loaded.title} writes no call that a parser reads: choose a format")
         return detection.format, typed or detection.prompt_suffix, loaded.title
 
+    def _chosen(
+        self, text: str, tools: Sequence[ToolDefinition], chosen: Any, model: Any, suffix: Any, token: str | None
+    ) -> tuple[str, str, tuple[str, JsonObject] | None]:
+        """As `format`, with what the page says of the choice; where nothing was chosen the parsers decide."""
+        from formats.detect import detect_output
+        from formats.parsers import FORMATS
+
+        if chosen != FOUND or model:
+            name, prompt_suffix, shown_by = self.format(chosen, model, suffix, token)
+            return name, prompt_suffix, ("read.found", {"title": shown_by}) if shown_by else None
+        typed = _typed(suffix)
+        best = detect_output(text, tools, typed)
+        if not best:
+            return "plain", typed, ("read.nobody", {})
+        name, *others = best
+        said = ("read.also", {"others": ", ".join(FORMATS[other].title for other in others)})
+        return name, typed or FORMATS[name].prompt_suffix, said if others else ("read.guessed", {})
+
     def _detection(self, model: LoadedModel) -> Any:
         from formats import detect
         from formats import template as chat
@@ -109,6 +129,11 @@ class Reading:
         run = chat.render if model.pinned else self.workbench.engine.sandbox.render
         name, text = chat.choose(model.templates, Conversation((detect.ASK,), (detect.TOOL,)))
         return detect.detect_one(name, text, lambda t, c: run(t, c, model.special_tokens, detect.DATE))
+
+
+def _typed(suffix: Any) -> str:
+    """The end of the prompt as it was typed, where a line break is written as such."""
+    return suffix.replace("\\n", "\n") if isinstance(suffix, str) else ""
 
 
 def _text(value: Any) -> str:

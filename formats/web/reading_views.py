@@ -12,7 +12,7 @@ from formats.parsers import FORMATS
 from formats.parsers.base import OutputFormat
 from formats.reading.message import to_message
 from formats.reading.problems import WORDS
-from formats.types import ParsedOutput, ParsedToolCall, ToolDefinition
+from formats.types import JsonObject, ParsedOutput, ParsedToolCall, ToolDefinition
 from formats.web import views
 
 SERVERS = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp"}
@@ -37,8 +37,14 @@ class Other:
     same: bool  # it is the format that was chosen
 
 
-def reading(text: str, name: str, prompt_suffix: str, how: str, tools: Sequence[ToolDefinition]) -> Markup:
-    """The whole answer of the tab for one output."""
+def reading(
+    text: str,
+    name: str,
+    prompt_suffix: str,
+    how: tuple[str, JsonObject] | None,
+    tools: Sequence[ToolDefinition],
+) -> Markup:
+    """The whole answer of the tab for one output; `how` is one of the page's words, and says who chose the format."""
     chosen = FORMATS[name]
     parsed = chosen.parse(text, tools, prompt_suffix)
     message = json.dumps(to_message(parsed), ensure_ascii=False, indent=2)
