@@ -41,7 +41,7 @@ FLAGS = [
 def chromium():
     """Debian's Chromium under playwright; open a context of your own in it, and close that."""
     if CHROMIUM is None:
-        pytest.skip("there is no Chromium here: apt-get install chromium")
+        pytest.skip("there is no Chromium here: apt-get install chromium-headless-shell")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
