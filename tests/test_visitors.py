@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import gradio as gr
 import pytest
+from completions_server import CompletionsServer
 from huggingface_hub import constants
 from test_handlers import ask
 from test_host import SPACE
@@ -17,12 +18,14 @@ from test_sources import failure
 
 from formats import samples, sources
 from formats.errors import FormatsError, ModelError
+from formats.generate.engine import Engine as LiveEngine
 from formats.types import LoadedModel
 from formats.web import login
 from formats.web.api import Api
 from formats.web.editing import Editing
 from formats.web.engine import Engine
 from formats.web.handlers import Workbench, editor_texts
+from formats.web.live import Live
 from formats.web.plain import PlainTools
 from formats.web.reading import Reading
 from formats.web.scoring import Scoring
@@ -90,6 +93,23 @@ def test_what_opens_without_a_token_is_the_same_for_all_and_no_token_is_sent_for
     assert sources.load(PUBLIC, token=HIS).tokenizer is sources.load(PUBLIC).tokenizer
     assert len(server.asked(f"/api/models/{PUBLIC}")) == 1
     assert not server.tokens
+
+
+def test_a_gated_column_is_generated_for_her_alone(workbench):
+    settings = [GATED, "native", "", "react", 8, 0, 1, 0, "", "auto", 1, ""]
+    with CompletionsServer("Open.") as backend:
+        live = Live(workbench, LiveEngine({"LIVE_BASE_URL": backend.url}))
+
+        def run(token):
+            return list(live.run(*TEXTS, "2026-11-30", *settings, "run-0123456789", token=token))[-1]
+
+        (column,) = run(HERS)["columns"]
+        assert column["rounds"][0]["prompt"] == "<sesame>Hello."
+        for token in (HIS, None):
+            refused = run(token)
+            assert "is gated" in refused["problem"] and refused["columns"] == []
+            assert "is gated" in list(live.probe(GATED, 10, 0, True, "run-0123456789", token=token))[-1]["problem"]
+        assert [body["prompt"] for body in backend.requests] == ["<sesame>Hello."]
 
 
 def test_everything_made_of_a_model_is_for_her_alone(workbench):
