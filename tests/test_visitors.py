@@ -62,6 +62,7 @@ def on_disk(folder, text):
 
 
 def test_her_token_opens_it_for_her_alone_before_meanwhile_and_after(workbench, tmp_path, caplog, monkeypatch):
+    assert "<sesame>" not in card(workbench, None, PUBLIC)  # workers are there: their socket has no room in a long path
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     visitors = [None, HERS, HIS] * 4

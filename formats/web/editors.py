@@ -79,8 +79,16 @@ def wire_paste(editing: Editing, pasted: gr.HTML, conversation: list[Any], earli
     filled = [pasted, *conversation, earlier]
     taken = pasted.input(editing.take, [pasted, earlier, *conversation], filled, **question("paste"), **LOCAL)
     taken.then(lambda rows: gr.Button(visible=bool(rows)), earlier, back, **LOCAL)
-    taken.then(None, [pasted, output], output, js="(answer, text) => answer?.output ?? text", **LOCAL)
+    place(taken, pasted, output)
     return taken
+
+
+def place(event: Any, answered: gr.HTML, output: Any) -> None:
+    """The output that an answer brings, into its text box, byte for byte.
+
+    As a String object: Gradio translates any string value that is, or holds, a name of one of the page's words.
+    """
+    event.then(None, [answered, output], output, js="(answer, text) => new String(answer?.output ?? text)", **LOCAL)
 
 
 def takeaway() -> gr.HTML:

@@ -134,6 +134,7 @@ def _wire_sharing(
     acts = {**components.question("share"), **INSTANT}
     acted = share.input(personal(Sharing(workbench).act), [share, *filled], [share, *filled], **acts)
     acted.then(lambda rows: gr.Button(visible=bool(rows)), picker.earlier, picker.back, **INSTANT)
+    editors.place(acted, share, read.output)
     acted.then(personal(workbench.compare), [*inputs.all(), gr.Number(0, visible=False)], answer, **ASK)
 
 
