@@ -43,9 +43,10 @@ class Sharing:
         """Answer the share bar: its own new value first, then every input, unchanged unless a state was opened.
 
         `asked` is {"ask": "link" | "file" | "open" | one of KINDS, "text", "view", "number"}; an answer is
-        {"done": the same word, "number", "text", "name", "type", "about"} or {"problem": HTML, "number"}. An output that
-        was opened stands in it as "output": the page places it itself (`editors.place`). After the inputs comes the row of earlier texts: a link that cannot be opened leaves empty editors, lest something else
-        is taken for what it holds, and what was typed before can be brought back.
+        {"done": the same word, "number", "text", "name", "type", "about"} or {"problem": HTML, "number"}. An output
+        that was opened stands in it as "output": the page places it itself (`editors.place`). After the inputs comes
+        the row of earlier texts: a link that cannot be opened leaves empty editors, lest something else is taken for
+        what it holds, and what was typed before can be brought back.
         """
         ask = asked if isinstance(asked, dict) else {}
         filled: list[Any] = [gr.skip()] * (INPUTS + OUTPUTS)

@@ -118,6 +118,7 @@ def show_a_broken_paste(page):
 
 def show_a_remedy(page):
     page.evaluate("text => window.lab.editors.messages.replace(text)", json.dumps(ARGUMENTS_AS_TEXT))
+    card_with(page, "22 degrees")  # what is answered meanwhile would take the button away from under the mouse
     page.locator("#review [data-fix]").first.click()
     page.locator("#review [data-slot=diff]").wait_for()
 

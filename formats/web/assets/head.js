@@ -4,12 +4,12 @@ window.lab = {
   number: 0,
   timers: {},
   opening: false, // whether a link or a file is on its way that will fill all inputs
-  // The inputs of a listener, the last of which is the number, 120 ms after the last call for the same tab. What a link
-  // is about to replace is not worth a question; should the link take long, it is asked after all.
+  // The inputs of a listener, the last of which is the number, 120 ms after the last call for the same tab. Columns
+  // that a link is about to replace are not worth a question; should the link take long, it is asked after all.
   ask(inputs, tab = "compare") {
     clearTimeout(this.timers[tab]);
     return new Promise((resolve) => {
-      const pause = this.opening ? 1500 : 120;
+      const pause = this.opening && tab === "compare" ? 1500 : 120;
       this.timers[tab] = setTimeout(() => resolve([...inputs.slice(0, -1), ++this.number]), pause);
     });
   },
