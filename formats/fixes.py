@@ -58,7 +58,10 @@ def _empty_content(conversation: Conversation) -> Conversation:
 
 
 def _nine_characters(conversation: Conversation) -> Conversation:
-    """One new id for one old id, wherever it stands; a result gets the id of the call it answers."""
+    """One new id for one old id, wherever it stands; a result gets the id of the call it answers.
+
+    Calls of one turn never share an id: a result that had none would otherwise be taken for the other one's.
+    """
     messages = conversation.messages
     ids = [call.id for place, message in enumerate(messages) for call in calls_of(message, place)]
     used = [old for old in (*ids, *(message.get("tool_call_id") for message in messages)) if _is_nine(old)]
@@ -78,7 +81,11 @@ def _nine_characters(conversation: Conversation) -> Conversation:
 
     def rewritten(message: Message, place: int) -> Message:
         calls = calls_of(message, place)
-        given.update({(place, call.index): new_id(call.id) for call in calls})
+        taken: set[str] = set()
+        for call in calls:
+            new = new_id(call.id)
+            given[place, call.index] = next(fresh) if new in taken else new
+            taken.add(given[place, call.index])
         if calls:
             return _with_calls(message, [{**call.value, "id": given[place, call.index]} for call in calls])
         if message["role"] != "tool":
@@ -95,8 +102,18 @@ def _is_nine(value: object) -> bool:
 
 
 def _split_calls(conversation: Conversation) -> Conversation:
-    """Results stand behind their call as far as they follow its turn; those of other turns stay where they are."""
+    """Results stand behind their call as far as they follow its turn; those of other turns stay where they are.
+
+    A turn whose call is answered only later, and by its place alone, stays whole: apart, another call would take the
+    answer.
+    """
     answers = answered_calls(conversation.messages)
+    whole = {
+        answered.message
+        for place, answered in answers.items()
+        if conversation.messages[place].get("tool_call_id") is None
+        and any(message["role"] != "tool" for message in conversation.messages[answered.message + 1 : place])
+    }
     messages: list[Message] = []
     waiting: dict[tuple[int, int], list[Message]] = {}  # turns of a call, and its results
     strays: list[Message] = []
@@ -115,9 +132,10 @@ def _split_calls(conversation: Conversation) -> Conversation:
             continue
         close()
         calls = calls_of(message, place)
-        if len(calls) < 2:
+        if len(calls) < 2 or place in whole:
             messages.append(message)
-        for call in calls if len(calls) > 1 else ():
+            continue
+        for call in calls:
             kept = message if call.index == 0 else cast(Message, {"role": message["role"], "content": ""})
             waiting[place, call.index] = [_with_calls(kept, [call.value])]
     close()

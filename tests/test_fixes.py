@@ -5,7 +5,7 @@ import datetime
 
 import pytest
 from conversations import CASES, CONVERSATIONS, real_template
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from formats.conversation import from_json, to_json
 from formats.errors import TemplateRefused
@@ -156,9 +156,30 @@ def test_twice_is_once_and_the_argument_is_left_alone(name, conversation):
     )
 
 
+LATE = {
+    "messages": [
+        {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": n}} for n in ("f", "g")]},
+        {"role": "assistant"},
+        {"role": "tool"},
+    ]
+}
+TWINS = {
+    "messages": [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"function": {"name": n}, "id": "call_1"} for n in ("f", "g")],
+        },
+        {"role": "tool"},
+    ]
+}
+
+
 @pytest.mark.parametrize("name", ["decode_arguments", "nine_character_ids", "split_calls"])
 @settings(max_examples=60)
 @given(conversation=CONVERSATIONS)
+@example(conversation=from_json(LATE))
+@example(conversation=from_json(TWINS))
 def test_every_result_still_answers_its_call(name, conversation):
     def pairs(c):
         answers = answered_calls(c.messages)
