@@ -58,13 +58,13 @@ def detect_output(text: str, tools: Sequence[ToolDefinition] = (), suffix: str =
     them stand those that would have written the same characters. `suffix` is how the prompt ended; without one each
     format reads the text as behind its own prompts. Where no call is whole, only what the text itself shows counts.
     """
-    behind_prompts = {name: f.parse(text, tools, suffix or f.prompt_suffix) for name, f in FORMATS.items()}
-    read = {name: parsed for name, parsed in behind_prompts.items() if _whole(parsed)}
-    if not read:
-        alone = {name: f.parse(text, tools, suffix) for name, f in FORMATS.items()}
-        read = {name: parsed for name, parsed in alone.items() if parsed.calls}
-    ranks = {name: _rank(parsed) for name, parsed in read.items()}
-    best = [name for name, rank in ranks.items() if rank == min(ranks.values())]
+    read = {name: f.parse(text, tools, suffix or f.prompt_suffix) for name, f in FORMATS.items()}
+    if not any(map(_whole, read.values())):
+        behind_own = [name for name, f in FORMATS.items() if f.prompt_suffix and not suffix]
+        read |= {name: FORMATS[name].parse(text, tools) for name in behind_own}
+    ranks = {name: _rank(parsed) for name, parsed in read.items() if parsed.calls}
+    first = min(ranks.values(), default=None)
+    best = [name for name, rank in ranks.items() if rank == first]
     return tuple(sorted(best, key=lambda name: (not _would_write(name, read[name]), name)))
 
 

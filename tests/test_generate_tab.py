@@ -39,11 +39,8 @@ RUN = "run-0123456789"
 
 
 @pytest.fixture(scope="module")
-def workbench(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HF_HUB_OFFLINE", "1")
-        patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hub")))
-        yield Workbench(Loader(), samples.load())
+def workbench(without_the_hub):
+    return Workbench(Loader(), samples.load())
 
 
 def live_of(workbench, server, **more):

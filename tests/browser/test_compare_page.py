@@ -11,15 +11,7 @@ from formats.conversation import from_json
 from formats.models import OPENING
 from formats.sandbox import Sandbox
 
-pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module", autouse=True)
-def without_the_hub(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HF_HUB_OFFLINE", "1")
-        patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hub")))
-        yield
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("without_the_hub")]
 
 
 def columns_of(conversation, names=OPENING):

@@ -8,6 +8,7 @@ import functools
 import json
 import random
 import zlib
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -296,11 +297,11 @@ def test_what_is_too_long_for_a_link_becomes_a_file_that_opens_by_drop(open_page
     page = open_page()
     drop(page, "state.json", share.encode_file(state))
     long_card_with(page, text[-60:])
-    with page.expect_download() as saved:
+    with page.expect_download() as download:
         page.get_by_role("button", name="Copy link").click()
     page.locator(".share-note", has_text="Too long for a link").wait_for()
     assert "s=" not in page.url
-    file = saved.value.path().read_text(encoding="utf-8")
+    file = download.value.path().read_text(encoding="utf-8")
     assert share.decode_file(file).conversation == conversation
     drop(page, "short.json", share.encode_file(share.decode("#s=" + packed_state("dropped kqz"))))
     card_with(page, "dropped kqz")
@@ -309,12 +310,17 @@ def test_what_is_too_long_for_a_link_becomes_a_file_that_opens_by_drop(open_page
     assert "dropped kqz" in prompt_of(page, "qwen3"), "a file that does not open changes nothing"
 
 
+def saved(page, name: str) -> Path:
+    """The file that a button of the menu gives."""
+    page.get_by_text("More", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name=name).click()
+    return download.value.path()
+
+
 def test_an_exported_comparison_opens_by_drop(open_page):
     page = open_page()
-    page.get_by_text("More", exact=True).click()
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="Comparison as JSON").click()
-    report = json.loads(saved.value.path().read_text(encoding="utf-8"))
+    report = json.loads(saved(page, "Comparison as JSON").read_text(encoding="utf-8"))
     report["conversation"]["messages"] = [{"role": "user", "content": "from a report kqz"}]
     drop(page, "comparison.json", json.dumps(report))
     card_with(page, "from a report kqz")
@@ -340,10 +346,7 @@ def test_two_tabs_do_not_disturb_each_other(open_page, app_url):
 
 def test_a_file_opens_and_exports_are_offered(open_page, tmp_path):
     page = open_page()
-    page.get_by_text("More", exact=True).click()
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="Save everything as a file").click()
-    state = json.loads(saved.value.path().read_text(encoding="utf-8"))
+    state = json.loads(saved(page, "Save everything as a file").read_text(encoding="utf-8"))
     state["conversation"]["messages"] = [{"role": "user", "content": "from a file kqz"}]
     changed = tmp_path / "state.json"
     changed.write_text(json.dumps(state), encoding="utf-8")
@@ -356,7 +359,4 @@ def test_a_file_opens_and_exports_are_offered(open_page, tmp_path):
         "Comparison as one HTML file",
         "Token chart as a picture",
     ):
-        page.get_by_text("More", exact=True).click()
-        with page.expect_download() as export:
-            page.get_by_role("button", name=name).click()
-        assert export.value.path().stat().st_size > 500
+        assert saved(page, name).stat().st_size > 500
