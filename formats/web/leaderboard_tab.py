@@ -47,7 +47,7 @@ def build(ranking: Ranking) -> None:
     tab.select(ranking.choices, None, [about, format, family, check], **private).then(
         ranking.rows, filters, table, **filled
     )
-    check.input(ranking.outcomes, check, outcome, **private).then(ranking.rows, filters, table, **filled)
+    check.select(ranking.outcomes, check, outcome, **private).then(ranking.rows, filters, table, **filled)
     gr.on(
         [query.change, stars.input, format.input, family.input, outcome.input],
         ranking.rows,

@@ -85,7 +85,8 @@ def _wire(page: gr.Blocks, workbench: Workbench, inputs: Inputs, picker: SampleP
 
     filled = [*inputs.conversation(), picker.earlier]
     given = [picker.earlier, *inputs.conversation()]
-    picked = picker.sample.input(workbench.pick, [picker.sample, *given], [*filled, picker.reason], **INSTANT)
+    # Not "input", which a dropdown also sends when it is left as it was: what was typed since would be replaced.
+    picked = picker.sample.select(workbench.pick, [picker.sample, *given], [*filled, picker.reason], **INSTANT)
     went_back = picker.back.click(workbench.back, given, filled, **INSTANT)
     for event in (picked, went_back):
         ask_after(event)
@@ -107,7 +108,7 @@ def _wire_reading(
 
     compared = [*inputs.all(), gr.Number(0, visible=False)]
     filled = [given.output, given.format, given.suffix, inputs.tools]
-    picked = given.sample.input(reading.pick, given.sample, filled, **INSTANT)
+    picked = given.sample.select(reading.pick, given.sample, filled, **INSTANT)
     picked.then(personal(reading.read), question, result, **asked)
     picked.then(personal(workbench.compare), compared, answer, **ASK)
     put = [*given.asked(), inputs.messages, inputs.tools, number]

@@ -262,6 +262,20 @@ def test_a_sample_replaces_nothing_for_good(page):
     wait_for_prompt(page, "qwen3", "My own words.")
 
 
+def test_looking_into_the_list_of_samples_replaces_nothing(page):
+    say(page, ("user", "My own words."))
+    wait_for_prompt(page, "qwen3", "My own words.")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/gradio_api/" in request.url else None)
+    for leave in (lambda: page.keyboard.press("Escape"), lambda: page.get_by_role("heading", level=1).click()):
+        page.locator("#sample input").click()
+        page.get_by_role("option", name="Plain chat").wait_for()
+        leave()
+        page.evaluate("document.activeElement.blur()")
+        page.wait_for_timeout(300)
+    assert not asked and "My own words." in prompt(page, "qwen3")
+
+
 def test_the_source_of_a_column_is_one_click_away(seen):
     card(seen, "qwen3").locator("summary").click()
     shown = card(seen, "qwen3").locator("details").inner_text()
