@@ -40,6 +40,10 @@ AT_LEAST = {
     "kimi_k2": 2,
     "longcat": 2,
     "seed_oss": 2,
+    "apertus": 2,
+    "functiongemma": 2,
+    "solar_open": 1,
+    "solar_open2": 1,
 }
 
 

@@ -1,14 +1,19 @@
 """The README names what exists, and what exists stands in the README."""
 
+import html
+import json
 import re
 import struct
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 from huggingface_hub.repocard import metadata_load
 
+from formats import leaderboard
 from formats.models import CARDS, OPENING, read_card
+from formats.parsers import FORMATS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -113,3 +118,17 @@ def test_the_model_in_the_readme_can_be_added_as_it_stands(tmp_path):
 def test_licence_and_changelog_are_there(file):
     assert (ROOT / file).stat().st_size > 500
     assert "Apache License" in (ROOT / "LICENSE").read_text()
+
+
+def test_the_list_of_formats_is_what_the_leaderboard_found():
+    recognised, unread = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8").split("## Not read")
+    rows = re.findall(r"^\| (.+) \| (\d+) \| `?([\w-]+)`? \|$", html.unescape(recognised), re.MULTILINE)
+    found = Counter(row["format"] for row in leaderboard.load().rows if row["format"])
+    assert {title: (int(count), flag) for title, count, flag in rows} == {
+        FORMATS[name].title: (count, FORMATS[name].servers.get("vllm", "-")) for name, count in found.items()
+    }
+    reasons = json.loads((ROOT / "formats" / "unread.json").read_text(encoding="utf-8"))
+    listed = re.findall(r"^\| (\S+) \| (.+) \|$", unread, re.MULTILINE)
+    assert {name for name, _ in listed[1:]} == set(reasons)
+    assert f"{found.total()} write a call that a parser reads back" in recognised
+    assert f"{len(reasons)} write one that nobody here reads" in recognised

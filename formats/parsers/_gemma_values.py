@@ -1,4 +1,4 @@
-"""Gemma 4's own syntax for values: bare keys, and strings between <|"|> in which nothing is escaped.
+"""Gemma's own syntax for values: bare keys, and strings between quotes that are tokens, in which nothing is escaped.
 
 {city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],exact:{x:true,y:null}}
 
@@ -19,8 +19,6 @@ from typing import Any
 from formats.reading import json_text
 from formats.types import JsonObject
 
-QUOTE = '<|"|>'
-
 _SPACE = re.compile(r"\s*")
 _BARE_KEY = re.compile(r"[^\s:=,{}\[\]()<>\"']+")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
@@ -39,6 +37,7 @@ class Unreadable(Exception):
 class Quotes:
     """The quotes in a text: where each string that one opens is closed, and those that close what none opened."""
 
+    mark: str  # the quote itself
     strings: Mapping[int, int]
     stray: tuple[int, ...]  # in order
 
@@ -60,19 +59,24 @@ def read_object(text: str, quotes: Quotes, *, ends: bool) -> Read:
     return Read(value, reader.position, tuple(reader.notes))
 
 
-def write_value(value: Any) -> str:
-    if isinstance(value, str):
-        return f"{QUOTE}{value}{QUOTE}"
-    if isinstance(value, dict):
-        members = sorted(value.items(), key=lambda member: member[0].lower())
-        return "{" + ",".join(f"{_write_key(key)}:{write_value(member)}" for key, member in members) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(write_value, value)) + "]"
-    return json.dumps(value)
+def write_value(value: Any, quote: str, null: str) -> str:
+    """A value as the template writes it, with its quote and its word for null."""
+
+    def written(value: Any) -> str:
+        if isinstance(value, str):
+            return f"{quote}{value}{quote}"
+        if isinstance(value, dict):
+            members = sorted(value.items(), key=lambda member: member[0].lower())
+            return "{" + ",".join(f"{_write_key(key, quote)}:{written(member)}" for key, member in members) + "}"
+        if isinstance(value, list):
+            return "[" + ",".join(map(written, value)) + "]"
+        return null if value is None else json.dumps(value)
+
+    return written(value)
 
 
-def _write_key(key: str) -> str:
-    return key if _PLAIN_KEY.fullmatch(key) else f"{QUOTE}{key}{QUOTE}"
+def _write_key(key: str, quote: str) -> str:
+    return key if _PLAIN_KEY.fullmatch(key) else f"{quote}{key}{quote}"
 
 
 class _Reader:
@@ -170,10 +174,10 @@ class _Reader:
 
     def _string(self, mark: str) -> str:
         if mark == "<":
-            start, end = self.position + len(QUOTE), self.quotes.strings.get(self.position)
+            start, end = self.position + len(self.quotes.mark), self.quotes.strings.get(self.position)
             if end is None:
                 raise Unreadable
-            self.position = end + len(QUOTE)
+            self.position = end + len(self.quotes.mark)
             return self.text[start:end]
         self._note("quotes of another kind")
         found = json_text.repair(self._match(_QUOTED))
@@ -187,7 +191,7 @@ class _Reader:
         if index < len(self.quotes.stray) and self._unquoted_from[index] < self.position:
             stray = self.quotes.stray[index]
             text = self.text[self.position : stray]
-            self.position = stray + len(QUOTE)
+            self.position = stray + len(self.quotes.mark)
             self._note("an opening quote was left out")
             return text
         word = self._match(_BARE_VALUE).strip()
@@ -207,7 +211,7 @@ class _Reader:
         return match.group()
 
     def _at_quote(self) -> bool:
-        return self.text.startswith(QUOTE, self.position)
+        return self.text.startswith(self.quotes.mark, self.position)
 
     def _peek(self) -> str:
         self.position = _skip(self.text, self.position)

@@ -294,6 +294,7 @@ def call_list(
     name_keys: tuple[str, ...] = NAME_KEYS,
     argument_keys: tuple[str, ...] = ARGUMENT_KEYS,
     id_keys: tuple[str, ...] = ("id",),
+    add: Callable[..., None] = named_call,
 ) -> Wait[bool]:
     """Read a JSON list of calls at `start`, element by element; False, and nothing taken, where there is none.
 
@@ -301,12 +302,12 @@ def call_list(
     markup, so that a fault of one call, or of the list, is no other call's. One
     object without a list around it is a call in the wrong frame. `ends` are the
     strings behind the list, one of which may follow; `problem` is what is wrong
-    with the frame.
+    with the frame. `add` adds the call that one element makes.
     """
 
     def call(payload: Payload, wrong: CallProblem | None) -> None:
         keys = {"name_keys": name_keys, "argument_keys": argument_keys, "id_keys": id_keys}
-        named_call(reader, payload, problem=wrong, **keys)
+        add(reader, payload, problem=wrong, **keys)
 
     if (yield from reader.ahead(1, start)) == "{":
         reader.take("markup", start)
