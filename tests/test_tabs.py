@@ -130,6 +130,10 @@ def test_nothing_typed_is_lost_when_it_cannot_be_put(reading):
     assert text == MESSAGES and "paste one first" in answer["problem"]
 
 
+def test_every_format_has_samples_and_so_can_be_chosen():
+    assert {sample.format for sample in samples.load_outputs()} == set(FORMATS)
+
+
 @pytest.mark.parametrize("sample", samples.load_outputs(), ids=lambda s: s.name)
 def test_every_output_sample_says_what_it_shows(reading, sample):
     output, format, suffix, tools = reading.pick(sample.name)
