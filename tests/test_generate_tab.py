@@ -226,7 +226,7 @@ def test_where_it_is_off_the_tab_is_one_sentence(workbench, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     live = Live(workbench, Engine({}))
     with gr.Blocks() as page:
-        assert live_tab.build(live, ["qwen3"], ["hermes"]) is None
+        assert live_tab.build(live, ["qwen3"]) is None
     parts = [part for part in page.get_config_file()["components"] if part["type"] not in ("tab", "tabs", "tabitem")]
     (shown,) = parts
     assert f">{HOW}</span>" in shown["props"]["html_template"]

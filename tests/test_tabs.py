@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 
+import gradio as gr
 import pytest
 
 from formats import leaderboard, samples, snapshot
@@ -14,6 +15,7 @@ from formats.cli.audit import template_alone
 from formats.fixes import FIXES
 from formats.parsers import FORMATS
 from formats.snapshot import templates
+from formats.web import read_tab
 from formats.web.engine import Engine
 from formats.web.handlers import Workbench
 from formats.web.ranking import ANY, Ranking
@@ -130,7 +132,10 @@ def test_nothing_typed_is_lost_when_it_cannot_be_put(reading):
     assert text == MESSAGES and "paste one first" in answer["problem"]
 
 
-def test_every_format_has_samples_and_so_can_be_chosen():
+def test_every_format_can_be_chosen_and_has_samples(reading):
+    with gr.Blocks():
+        _, inputs, _ = read_tab.build(reading)
+    assert [name for _, name in inputs.format.choices] == [FOUND, *FORMATS]
     assert {sample.format for sample in samples.load_outputs()} == set(FORMATS)
 
 

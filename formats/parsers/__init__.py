@@ -7,20 +7,31 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from typing import TYPE_CHECKING, Any
 
-from formats.parsers.base import OutputFormat
+if TYPE_CHECKING:
+    from formats.parsers.base import OutputFormat
+
+NAMES = tuple(
+    info.name for info in pkgutil.iter_modules(__path__) if info.name != "base" and not info.name.startswith("_")
+)
+FORMATS: dict[
+    str, OutputFormat
+]  # by name; imported when it is first asked for, which a page that opens need not wait for
+
+
+def __getattr__(name: str) -> Any:
+    if name != "FORMATS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = _discover()
+    return found
 
 
 def _discover() -> dict[str, OutputFormat]:
     found: dict[str, OutputFormat] = {}
-    for info in pkgutil.iter_modules(__path__):
-        if info.name == "base" or info.name.startswith("_"):
-            continue
-        output_format: OutputFormat = importlib.import_module(f"{__name__}.{info.name}").FORMAT
-        if output_format.name != info.name:
-            raise ValueError(f"{info.name}.py calls itself {output_format.name!r}")
-        found[output_format.name] = output_format
+    for name in NAMES:
+        output_format: OutputFormat = importlib.import_module(f"{__name__}.{name}").FORMAT
+        if output_format.name != name:
+            raise ValueError(f"{name}.py calls itself {output_format.name!r}")
+        found[name] = output_format
     return found
-
-
-FORMATS = _discover()

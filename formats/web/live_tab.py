@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
+from formats.parsers import NAMES
 from formats.web import views, words
 from formats.web.components import asset, word
 from formats.web.live import BY_HAND, FOUND, NO_STYLE, OWN, Live
@@ -52,7 +53,7 @@ class LiveTab:
     report: Any
 
 
-def build(live: Live, models: list[str], formats: list[str]) -> LiveTab | None:
+def build(live: Live, models: list[str]) -> LiveTab | None:
     """The tab; None where live generation is off, and the tab only says how to turn it on."""
     with gr.Tab(word("tabs.live"), id="live"):
         if live.missing() is not None:
@@ -91,7 +92,7 @@ def build(live: Live, models: list[str], formats: list[str]) -> LiveTab | None:
                         elem_id="live-choice",
                     )
                     form = gr.Dropdown(
-                        [(word("live.taught"), FOUND), *((name, name) for name in formats)],
+                        [(word("live.taught"), FOUND), *((name, name) for name in NAMES)],
                         value=FOUND,
                         label=word("live.read_as"),
                         elem_id="live-format",

@@ -57,9 +57,7 @@ def build(workbench: Workbench, scoring: Scoring, reading: Reading) -> gr.Blocks
                 leaderboard_tab.build(Ranking())
                 plain = plain_tab.build()
                 live = Live(workbench)
-                live_parts = live_tab.build(
-                    live, list(workbench.opening), sorted({s.format for s in reading.samples.values()})
-                )
+                live_parts = live_tab.build(live, list(workbench.opening))
         _wire(page, workbench, inputs, picker, answer)
         _wire_reading(workbench, reading, inputs, answer, *read)
         _wire_scores(scoring, inputs, *scores)

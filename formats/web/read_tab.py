@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from formats.parsers import NAMES
 from formats.web import components, words
 from formats.web.components import word
 from formats.web.handlers import title
@@ -33,7 +34,6 @@ class ReadInputs:
 def build(reading: Reading) -> tuple[gr.Tab, ReadInputs, Any]:
     """The tab, its inputs, and the component that shows what was read."""
     samples = [(f"{s.format}: " + word(words.output_key(s)), s.name) for s in reading.samples.values()]
-    formats = sorted({sample.format for sample in reading.samples.values()})
     opening = [(word("read.no_model"), NO_MODEL), *((title(name), name) for name in reading.workbench.opening)]
     with gr.Tab(word("tabs.read"), id="read") as tab:
         with gr.Column(elem_id="reading-inputs"):
@@ -47,7 +47,7 @@ def build(reading: Reading) -> tuple[gr.Tab, ReadInputs, Any]:
             with gr.Row():
                 sample = gr.Dropdown(samples, value=None, label=word("read.sample"), elem_id="output-sample")
                 format = gr.Dropdown(
-                    [(word("read.own"), FOUND), *((name, name) for name in formats)],
+                    [(word("read.own"), FOUND), *((name, name) for name in NAMES)],
                     value=FOUND,
                     label=word("read.format"),
                     elem_id="output-format",
