@@ -135,9 +135,10 @@ def is_at_work(pid: int) -> bool:
 
 def test_a_worker_that_is_killed_at_work():
     others = processes()
-    with Sandbox() as sandbox:
+    with Sandbox(seconds=60) as sandbox:
         finish = sandbox.begin(ENDLESS, CHAT, SPECIAL, TODAY)
-        while not any(is_at_work(pid) for pid in processes() - others):
+        deadline = time.monotonic() + 50
+        while time.monotonic() < deadline and not any(is_at_work(pid) for pid in processes() - others):
             time.sleep(0.01)
         for pid in processes() - others:
             os.kill(pid, signal.SIGKILL)

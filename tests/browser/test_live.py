@@ -162,11 +162,10 @@ def test_stop_ends_it_at_once_and_what_came_is_kept_as_text(live):
 
 
 def test_others_see_their_place_and_who_closes_the_page_makes_room(live):
-    first = live()
-    ask_for_a_story(first, 4000)
-    second = live()
+    first, second = live(), live()
     sample(second, "Calculator, to be tried live")
     second.locator("#live-tokens input").fill("12")
+    ask_for_a_story(first, 4000)
     generate(second)
     second.get_by_text("Waiting: 1 before you").wait_for()
     first.close()
