@@ -44,6 +44,7 @@ AT_LEAST = {
     "functiongemma": 2,
     "solar_open": 1,
     "solar_open2": 1,
+    "zaya_xml": 1,
 }
 
 

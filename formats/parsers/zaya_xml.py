@@ -1,0 +1,81 @@
+"""ZAYA: Qwen3-Coder's layout between tags of its own.
+
+<zyphra_tool_call>
+<function=get_weather>
+<parameter=city>
+Paris
+</parameter>
+</function>
+</zyphra_tool_call>
+
+Values are written without quotes or escapes; the tool's schema says what they
+are. So a text cannot be carried that holds `</parameter>` with another
+`<parameter=` or `</function>` behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from formats.parsers._blocks import Layout, openers, starts_block
+from formats.parsers._tagged import write_value
+from formats.parsers.base import OutputFormat, read_turn
+from formats.reading.reader import Reader, Wait
+from formats.reading.tagged import Label, Tags, attribute
+from formats.types import CallProblem, FunctionCall
+
+OPEN, CLOSE = "<zyphra_tool_call>", "</zyphra_tool_call>"
+FUNCTION, FUNCTION_END = "<function=", "</function>"
+PARAMETER, PARAMETER_END = "<parameter=", "</parameter>"
+STOPS = ("<|im_end|>",)
+
+
+def _name(reader: Reader) -> Wait[Label]:
+    return (yield from attribute(reader, quoted=False))
+
+
+TAGS = Tags(
+    (OPEN, CLOSE),
+    (FUNCTION, FUNCTION_END),
+    PARAMETER,
+    _name,
+    PARAMETER_END,
+    starts_block(OPEN, FUNCTION),
+    STOPS,
+    padded=True,
+)
+
+
+def read(reader: Reader) -> Wait[None]:
+    yield from read_turn(reader, openers(Layout(TAGS, _name)), stops=STOPS)
+
+
+def write(calls: Sequence[FunctionCall]) -> str:
+    return "\n".join(map(_write_call, calls))
+
+
+def _write_call(call: FunctionCall) -> str:
+    assert isinstance(call["arguments"], dict)
+    parameters = "".join(
+        f"{PARAMETER}{key}>\n{write_value(value, TAGS)}\n{PARAMETER_END}\n" for key, value in call["arguments"].items()
+    )
+    return f"{OPEN}\n{FUNCTION}{call['name']}>\n{parameters}{FUNCTION_END}\n{CLOSE}"
+
+
+FORMAT = OutputFormat(
+    name="zaya_xml",
+    title="ZAYA (parameters between tags)",
+    reference="https://huggingface.co/Zyphra/ZAYA1-8B",
+    example=f"{OPEN}\n{FUNCTION}get_weather>\n{PARAMETER}city>\nParis\n{PARAMETER_END}\n{FUNCTION_END}\n{CLOSE}",
+    markers=(OPEN, CLOSE, FUNCTION, FUNCTION_END, PARAMETER, PARAMETER_END),
+    read=read,
+    write=write,
+    stops=STOPS,
+    servers={"vllm": "zaya_xml"},
+    broken={
+        f"{OPEN}\n{FUNCTION}get_weather>\n{PARAMETER}city>\nPar": CallProblem.UNCLOSED,
+        f"{FUNCTION}get_weather>\n{PARAMETER}city>\nParis\n{PARAMETER_END}\n{FUNCTION_END}": CallProblem.MALFORMED,
+        f'{OPEN}\n{{"name": "get_weather", "arguments": {{}}}}\n{CLOSE}': CallProblem.MALFORMED,
+        f"{OPEN}\n{FUNCTION}>\n{FUNCTION_END}\n{CLOSE}": CallProblem.MISSING_NAME,
+    },
+)
