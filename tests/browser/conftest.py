@@ -87,6 +87,7 @@ class Contexts:
         yield take
         for key, context in taken:
             for page in context.pages:
+                page.unroute_all(behavior="ignoreErrors")  # what a test still holds back is of no interest to it
                 page.close()
             context.clear_cookies()
             self._free[key].append(context)
