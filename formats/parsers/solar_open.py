@@ -5,7 +5,8 @@
 
 Thoughts and text are messages of the same turn: <|think|>...<|end|>, and behind
 the next <|begin|>assistant <|content|>...<|end|>. The prompt ends in front of the
-first channel's token.
+first channel's token. Upstage's own build of vLLM has a parser for it, by the
+same name.
 """
 
 from __future__ import annotations
@@ -148,7 +149,6 @@ FORMAT = OutputFormat(
     read=read,
     write=write,
     stops=(CALLS_END, "<|flush|>"),
-    servers={"vllm": "solar_open"},
     reasoning=THINK,
     broken={
         f'{CALLS}{CALL}a1b2c3d4e5{NAME}get_weather{ARGUMENTS}{{"city": "Par': CallProblem.UNCLOSED,
