@@ -235,7 +235,7 @@ def test_stop_ends_a_run_at_once_and_closes_the_connection(setup):
             seconds = time.monotonic() - asked
             assert server.closed.wait(HANGS)
         (output,) = outcome(events, Output)
-        assert output.stop_reason == "stopped" and output.text and output.text < "word " * 500
+        assert output.stop_reason == "stopped" and output.text and ("word " * 500).startswith(output.text)
         assert events[-1].ending == "stopped"
         return seconds
 

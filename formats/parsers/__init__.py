@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 NAMES = tuple(
     info.name for info in pkgutil.iter_modules(__path__) if info.name != "base" and not info.name.startswith("_")
 )
-FORMATS: dict[
-    str, OutputFormat
-]  # by name; imported when it is first asked for, which a page that opens need not wait for
+# By name; imported when first asked for, so that a page that opens does not wait.
+FORMATS: dict[str, OutputFormat]
 
 
 def __getattr__(name: str) -> Any:

@@ -140,3 +140,15 @@ def write_keyed(call: FunctionCall, tags: Tags, key_end: str, value: str) -> str
         for key, each in call["arguments"].items()
     )
     return f"{tags.call[0]}{call['name']}\n{arguments}{tags.call[1]}"
+
+
+def write_function(call: FunctionCall, tags: Tags) -> str:
+    """A call in a block of its own: a function's tag with the name, and one for each parameter."""
+    assert isinstance(call["arguments"], dict)
+    line = "\n" if tags.padded else ""
+    parameters = "".join(
+        f"{tags.key}{key}>{line}{write_value(value, tags)}{line}{tags.value_end}\n"
+        for key, value in call["arguments"].items()
+    )
+    (opener, closer), (function, function_end) = tags.call, tags.function
+    return f"{opener}\n{function}{call['name']}>\n{parameters}{function_end}\n{closer}"

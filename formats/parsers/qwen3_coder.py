@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from formats.parsers._tagged import add_tagged_call, json_arguments, json_call, write_value
+from formats.parsers._blocks import write_function
+from formats.parsers._tagged import add_tagged_call, json_arguments, json_call
 from formats.parsers.base import OutputFormat, read_turn, response_template
 from formats.reading.frames import NAME_LIMIT, cut_off, frame_end, take_closer
 from formats.reading.reader import Reader, Wait
@@ -117,15 +118,7 @@ def read(reader: Reader) -> Wait[None]:
 
 
 def write(calls: Sequence[FunctionCall]) -> str:
-    return "\n".join(map(_write_call, calls))
-
-
-def _write_call(call: FunctionCall) -> str:
-    assert isinstance(call["arguments"], dict)
-    parameters = "".join(
-        f"{PARAMETER}{key}>\n{write_value(value, TAGS)}\n{PARAMETER_END}\n" for key, value in call["arguments"].items()
-    )
-    return f"{OPEN}\n{FUNCTION}{call['name']}>\n{parameters}{FUNCTION_END}\n{CLOSE}"
+    return "\n".join(write_function(call, TAGS) for call in calls)
 
 
 FORMAT = OutputFormat(

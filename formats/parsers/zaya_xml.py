@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from formats.parsers._blocks import Layout, openers, starts_block
-from formats.parsers._tagged import write_value
+from formats.parsers._blocks import Layout, openers, starts_block, write_function
 from formats.parsers.base import OutputFormat, read_turn
 from formats.reading.reader import Reader, Wait
 from formats.reading.tagged import Label, Tags, attribute
@@ -51,15 +50,7 @@ def read(reader: Reader) -> Wait[None]:
 
 
 def write(calls: Sequence[FunctionCall]) -> str:
-    return "\n".join(map(_write_call, calls))
-
-
-def _write_call(call: FunctionCall) -> str:
-    assert isinstance(call["arguments"], dict)
-    parameters = "".join(
-        f"{PARAMETER}{key}>\n{write_value(value, TAGS)}\n{PARAMETER_END}\n" for key, value in call["arguments"].items()
-    )
-    return f"{OPEN}\n{FUNCTION}{call['name']}>\n{parameters}{FUNCTION_END}\n{CLOSE}"
+    return "\n".join(write_function(call, TAGS) for call in calls)
 
 
 FORMAT = OutputFormat(
