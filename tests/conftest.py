@@ -18,14 +18,6 @@ settings.register_profile("gate", derandomize=True, deadline=None, print_blob=Tr
 settings.register_profile("developer", deadline=None)
 settings.load_profile("gate" if os.environ.get("CI") else "developer")
 
-
-def pytest_collection_modifyitems(items):
-    """The tests of a file run in one process, and so do those that look at the same app: it is started once."""
-    for item in items:
-        shares_the_app = "app_url" in item.fixturenames and not item.get_closest_marker("live")
-        item.add_marker(pytest.mark.xdist_group("browser" if shares_the_app else item.path.stem))
-
-
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 FLAGS = [
     "--no-sandbox",

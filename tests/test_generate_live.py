@@ -1,6 +1,7 @@
 """A real small model really generates: in this process through transformers, and in a llama.cpp server over HTTP."""
 
 import datetime
+import functools
 import json
 import os
 import resource
@@ -97,15 +98,21 @@ def bare(local, prompt, tokens):
     return local._tokenizer.decode(made[0, ids.shape[1] :], skip_special_tokens=False)
 
 
-@pytest.mark.parametrize("question", LONG_ANSWERS)
-def test_in_process_the_output_is_what_transformers_itself_gives(local, question):
-    text, end = written(local, chat(question), max_tokens=24)
-    assert text == bare(local, chat(question), 24)
-    assert end.tokens <= 24 and end.prompt_tokens == len(local.ids(chat(question)))
+@pytest.fixture(scope="module")
+def answer(local):
+    """(text, end) of twenty tokens that the model in this process answers to a question."""
+    return functools.cache(lambda question: written(local, chat(question), max_tokens=20))
 
 
 @pytest.mark.parametrize("question", LONG_ANSWERS)
-def test_process_and_server_agree_on_ids_and_on_what_the_model_writes(local, server, question):
+def test_in_process_the_output_is_what_transformers_itself_gives(local, answer, question):
+    text, end = answer(question)
+    assert text == bare(local, chat(question), 20)
+    assert end.tokens == 20 and end.prompt_tokens == len(local.ids(chat(question)))
+
+
+@pytest.mark.parametrize("question", LONG_ANSWERS)
+def test_process_and_server_agree_on_ids_and_on_what_the_model_writes(local, answer, server, question):
     """With the same weights. From the quantised file the server writes something else by the 20th token, since
     llama.cpp then rounds the inputs of each product to 8 bits as well; that is the format of the file, not of a prompt.
     """
@@ -114,7 +121,7 @@ def test_process_and_server_agree_on_ids_and_on_what_the_model_writes(local, ser
     asked = {"content": chat(question), "add_special": False, "parse_special": True}
     ids = httpx2.post(f"{server._base.removesuffix('/v1')}/tokenize", json=asked).json()["tokens"]
     assert local.ids(chat(question)) == ids
-    ours, ours_end = written(local, chat(question), max_tokens=20)
+    ours, ours_end = answer(question)
     theirs, theirs_end = written(server, chat(question), max_tokens=20)
     assert theirs_end.prompt_tokens == ours_end.prompt_tokens == len(ids)
     assert theirs == ours and ours_end.tokens == theirs_end.tokens == 20
@@ -212,7 +219,7 @@ def test_a_real_model_calls_a_tool_and_answers_with_its_result(engine, setup, st
 
 
 def test_the_probe_set_is_reproducible_and_keeps_every_raw_output(engine, setup, sandbox, monkeypatch):
-    monkeypatch.setattr(probe, "MAX_TOKENS", 16)
+    monkeypatch.setattr(probe, "MAX_TOKENS", 12)
 
     def run(*names):
         asked = probe.Probe(setup().model, 1, 7, sandbox, names)
@@ -272,14 +279,19 @@ def test_a_model_comes_from_the_hub_unless_it_is_too_large(tiny, tmp_path, monke
     assert any(words.startswith("Fetching") and "of org/tiny" in words for words in said)
 
 
-def command(*arguments, memory=None, **environment):
+OFFLINE = {"HF_HUB_OFFLINE": "1", "LIVE_MODEL": "", "LIVE_BASE_URL": ""}
+
+
+def process(*arguments, memory=None):
+    """`python -m formats generate` as a process of its own, in that many bytes of memory."""
+
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
     return subprocess.run(
         [sys.executable, "-m", "formats", "generate", *arguments],
         cwd=ROOT,
-        env=os.environ | {"HF_HUB_OFFLINE": "1", "LIVE_MODEL": "", "LIVE_BASE_URL": ""} | environment,
+        env=os.environ | OFFLINE,
         capture_output=True,
         text=True,
         timeout=300,
@@ -295,7 +307,7 @@ def question_file(tmp_path):
 
 
 def test_the_command_line_streams_the_text_and_prints_the_result(folder, question_file):
-    done = command(str(folder), "--conversation", question_file, "--max-tokens", "16", "--json")
+    done = process(str(folder), "--conversation", question_file, "--max-tokens", "16", "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert "Paris" in result["text"] and result["text"] in done.stderr
@@ -304,9 +316,17 @@ def test_the_command_line_streams_the_text_and_prints_the_result(folder, questio
     assert result["timings"]["first_token"] > 0 and result["sampling"]["seed"] == 0
 
 
-def test_the_command_line_uses_a_server(server, question_file):
-    url = server._base.removesuffix("/v1")
-    done = command("smollm2", "--conversation", question_file, "--max-tokens", "16", LIVE_BASE_URL=url)
+@pytest.fixture
+def generate(command_line, monkeypatch):
+    """`python -m formats generate` in this process."""
+    for name, value in OFFLINE.items():
+        monkeypatch.setenv(name, value)
+    return lambda *arguments: command_line("generate", *arguments)
+
+
+def test_the_command_line_uses_a_server(server, generate, question_file, monkeypatch):
+    monkeypatch.setenv("LIVE_BASE_URL", server._base.removesuffix("/v1"))
+    done = generate("smollm2", "--conversation", question_file, "--max-tokens", "16")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert "Paris" in result["text"] and result["generated_by"]["where"] == "server"
@@ -326,13 +346,13 @@ def test_a_process_that_ends_in_the_middle_of_a_run_ends_well(folder):
 
 
 def test_a_model_that_needs_more_memory_than_there_is_says_so(folder, question_file):
-    done = command(str(folder), "--conversation", question_file, memory=1500 * 1024**2)
+    done = process(str(folder), "--conversation", question_file, memory=1500 * 1024**2)
     assert done.returncode == 2 and done.stdout == ""
     assert "not enough memory" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["qwen3", "/no/such/folder", "/no/such/file.gguf"])
-def test_a_model_that_is_not_there_says_what_would_work(question_file, name):
-    done = command(name, "--conversation", question_file, "--max-tokens", "4")
+def test_a_model_that_is_not_there_says_what_would_work(generate, question_file, name):
+    done = generate(name, "--conversation", question_file, "--max-tokens", "4")
     assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()[-1]) > 20

@@ -165,6 +165,25 @@ def test_the_page_and_its_links_work_with_every_request_at_another_replica(chrom
 
 
 @pytest.mark.browser
+def test_a_link_opens_at_a_server_that_has_never_seen_it(chromium, ports):
+    """As after a restart: another process, with caches of its own."""
+    first, second = (f"http://127.0.0.1:{port}/" for port in ports)
+    page = open_page(chromium, first)
+    page.locator("#messages-cards").get_by_label("Content", exact=True).last.fill("Olá, 東京 & <b>kqz</b>?")
+    prompt = page.locator('article.card[data-model="qwen3"] pre.prompt', has_text="<b>kqz</b>?")
+    prompt.wait_for()
+    page.get_by_role("button", name="Copy link").click()
+    page.locator(".share-note", has_text="Link copied").wait_for()
+    assert page.url.startswith(first)
+    other = open_page(chromium, second + page.url.removeprefix(first))
+    opened = other.locator('article.card[data-model="qwen3"] pre.prompt', has_text="<b>kqz</b>?")
+    opened.wait_for()
+    assert opened.text_content() == prompt.text_content()
+    for tab in (page, other):
+        tab.context.close()
+
+
+@pytest.mark.browser
 def test_live_generation_works_where_a_cookie_keeps_a_visitor_at_one_replica(chromium, ports, completions):
     with RoundRobin(ports, sticky=True) as proxy:
         completions.script[:] = ["It is warm in Paris."]

@@ -63,10 +63,10 @@ def _served(url, app, log):
     raise AssertionError(f"the app serves no page:\n{log.read_text()}")
 
 
-class Contexts:
-    """Browser contexts that are used again by later tests: what is cached stays, what is stored goes.
+class Pages:
+    """Pages of browsers that have nothing of each other; used again by later tests, with nothing stored in them.
 
-    A new one would ask the app for every file of the page once more.
+    A new browser would ask the app for every file of the page once more, and a new page take twice as long to start.
     """
 
     def __init__(self, browser):
@@ -75,60 +75,91 @@ class Contexts:
 
     @contextmanager
     def borrowed(self):
-        """Gives contexts with these options that nobody else uses, until it is left."""
+        """Gives blank pages, each the only one of a context with these options, until it is left."""
         taken = []
 
         def take(**options):
             key = json.dumps(options, sort_keys=True)
             context = self._free[key].pop() if self._free[key] else self._browser.new_context(**options)
             taken.append((key, context))
-            return context
+            return context.pages[0] if context.pages else context.new_page()
 
         yield take
         for key, context in taken:
-            for page in context.pages:
-                page.unroute_all(behavior="ignoreErrors")  # what a test still holds back is of no interest to it
-                page.close()
-            context.clear_cookies()
+            _empty(context)
             self._free[key].append(context)
 
 
+def _empty(context):
+    """Only a blank page stays, and what is cached."""
+    origins = set()
+    for page in context.pages:
+        page.unroute_all(behavior="ignoreErrors")  # what a test still holds back is of no interest to it
+        if page.url != "about:blank":
+            origins.add(page.evaluate("() => { sessionStorage.clear(); return origin; }"))
+            page.goto("about:blank")  # what a page stores when it is left, it stores now
+    for page in context.pages[1:]:
+        page.close()
+    context.clear_cookies()
+    for page in context.pages:
+        page.mouse.move(0, 0)
+        devtools = context.new_cdp_session(page)
+        for origin in origins:
+            devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
+        devtools.detach()
+
+
 @contextmanager
-def visits(contexts, app_url):
+def visits(pages, app_url):
     """Opens the page for a visitor of its own; at the end nothing may have failed in it or been asked of elsewhere."""
     faults = []
+    listeners = {
+        "pageerror": lambda error: faults.append(f"error: {error}"),
+        "console": lambda message: message.type == "error" and faults.append(f"console: {message.text}"),
+        "request": lambda request: _is_ours(request.url, app_url) or faults.append(f"outside: {request.url}"),
+    }
+    opened = []
 
     def open_page(
-        width=1440, height=900, colours="light", reduced_motion="no-preference", locale="en-US", permissions=()
+        width=1440,
+        height=900,
+        colours="light",
+        reduced_motion="no-preference",
+        locale="en-US",
+        permissions=(),
+        script="",
     ):
-        context = take(locale=locale, permissions=permissions)
-        page = context.new_page()
+        page = take(locale=locale, permissions=permissions)
+        if script:  # it would stay with the page
+            page = page.context.new_page()
+            page.add_init_script(script)
+        opened.append(page)
+        for event, listener in listeners.items():
+            page.on(event, listener)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=colours, reduced_motion=reduced_motion)
         page.set_default_timeout(30_000)
-        stored = {"origin": app_url, "storageTypes": "local_storage,indexeddb"}
-        context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        page.on("console", lambda message: message.type == "error" and faults.append(f"console: {message.text}"))
-        page.on("request", lambda request: _is_ours(request.url, app_url) or faults.append(f"outside: {request.url}"))
         page.goto(app_url)
         page.wait_for_selector("article.card header")
         page.wait_for_function("!document.querySelector('.state.waiting, .card.skeleton')")
         return page
 
-    with contexts.borrowed() as take:
+    with pages.borrowed() as take:
         yield open_page
+        for page in opened:
+            for event, listener in listeners.items():
+                page.remove_listener(event, listener)
     assert not faults
 
 
 @pytest.fixture(scope="session")
-def contexts(chromium):
-    return Contexts(chromium)
+def pages(chromium):
+    return Pages(chromium)
 
 
 @pytest.fixture
-def open_page(contexts, app_url):
-    with visits(contexts, app_url) as open_page:
+def open_page(pages, app_url):
+    with visits(pages, app_url) as open_page:
         yield open_page
 
 
@@ -138,19 +169,19 @@ def page(open_page):
 
 
 @pytest.fixture(scope="module")
-def seen(contexts, app_url):
+def seen(pages, app_url):
     """The page as it opens, for tests that only look at it."""
-    with visits(contexts, app_url) as open_page:
+    with visits(pages, app_url) as open_page:
         yield open_page()
 
 
 @pytest.fixture
-def elsewhere(contexts):
+def elsewhere(pages):
     """Opens an address in a browser that has nothing of any other page."""
-    with contexts.borrowed() as take:
+    with pages.borrowed() as take:
 
         def elsewhere(address, width=1280):
-            page = take().new_page()
+            page = take()
             page.set_viewport_size({"width": width, "height": 800})
             page.set_default_timeout(60_000)
             page.goto(address)

@@ -187,11 +187,9 @@ def digits(json_text):
 
 
 @pytest.mark.parametrize("kind", ["object", "text"])
-def test_numbers_keep_their_digits_in_any_browser(page, kind):
+def test_numbers_keep_their_digits_in_any_browser(open_page, kind):
     """Also in one that can only write a number in its own way, as Firefox and Safari did for years."""
-    page.add_init_script("delete JSON.rawJSON; delete JSON.isRawJSON")
-    page.reload()
-    page.wait_for_selector("article.card header")
+    page = open_page(script="delete JSON.rawJSON; delete JSON.isRawJSON")
     assert page.evaluate("typeof JSON.rawJSON") == "undefined"
     write(page, "tools", json.dumps([{"type": "function", "function": {"name": "order", "parameters": PRICES}}]))
     given = PRICED if kind == "object" else json.dumps(PRICED)

@@ -62,18 +62,6 @@ def test_a_link_opens_equal_in_another_browser(open_page, elsewhere):
     assert "Olá, 東京 & <b>kqz</b>?" in prompt_of(second, "qwen3")
 
 
-def test_a_link_opens_at_a_server_that_has_never_seen_it(open_page, elsewhere, start_app):
-    """As after a restart: another process, with caches of its own."""
-    first = open_page()
-    type_messages(first, EDITED)
-    fragment = made_link(first).partition("#")[2]
-    with start_app() as address:
-        second = elsewhere(f"{address}#{fragment}")
-        opened(second)
-        card_with(second, "kqz")
-        assert prompt_of(second, "qwen3") == prompt_of(first, "qwen3")
-
-
 def test_back_and_forward_and_a_second_link(open_page):
     page = open_page()
     link_a = made_link(page)
