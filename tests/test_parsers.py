@@ -67,7 +67,7 @@ def named(fmt):
         raise
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(drawn=CALLS)
 def test_parse_reads_back_what_write_wrote(drawn):
     for fmt in FORMATS.values():
@@ -80,7 +80,7 @@ def test_parse_reads_back_what_write_wrote(drawn):
             assert_tiles(parsed)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     calls=CALLS,
     start=st.integers(0, 60),
@@ -99,7 +99,7 @@ def test_any_text_is_kept_and_any_cut_reads_the_same(calls, start, end, noise, c
             assert streamed(fmt, text, tools_for(calls)) == whole
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     text=st.lists(
         st.sampled_from(["{", "}", "[", "]", '"', "\\", ":", ",", " ", "\n", "a", *MARKERS]), max_size=25

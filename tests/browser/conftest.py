@@ -46,7 +46,7 @@ def start_app(tmp_path_factory):
     return start
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def app_url(start_app):
     with start_app() as url:
         yield url
@@ -88,6 +88,11 @@ class Pages:
         for key, context in taken:
             _empty(context)
             self._free[key].append(context)
+
+    def close(self):
+        for contexts in self._free.values():
+            for context in contexts:
+                context.close()
 
 
 def _empty(context):
@@ -152,9 +157,11 @@ def visits(pages, app_url):
     assert not faults
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def pages(chromium):
-    return Pages(chromium)
+    pages = Pages(chromium)
+    yield pages
+    pages.close()
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import json
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from test_share_page import card_with, packed_state, show
+
+from browser.test_share_page import card_with, packed_state, show
 
 pytestmark = pytest.mark.browser
 

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 from playwright.sync_api import expect
-from test_share_page import card_with, opened, packed
 
+from browser.test_share_page import card_with, opened, packed
 from formats import samples, share
 from formats.conversation import from_json
 

@@ -6,8 +6,8 @@ import datetime
 import re
 
 import pytest
-from test_share_page import show
 
+from browser.test_share_page import show
 from formats import share
 from formats.conversation import from_json
 from formats.web.words import HOLE, LANGUAGES

@@ -263,7 +263,7 @@ def test_the_longest_link_goes_round_in_the_browser(open_page, elsewhere):
 def long_card_with(page, text: str) -> None:
     """As `card_with`, for a prompt that is too long to be searched as its words are."""
     prompt = "document.querySelector('article.card[data-model=\"grok-2\"] pre.prompt')"
-    page.wait_for_function(f"text => {prompt}?.textContent.includes(text)", arg=text)
+    page.wait_for_function(f"text => {prompt}?.textContent.includes(text)", arg=text, polling=200)
 
 
 def drop(page, name: str, text: str) -> None:
