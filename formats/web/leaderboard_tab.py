@@ -32,7 +32,7 @@ def build(ranking: Ranking) -> None:
             interactive=False,
             wrap=True,
             max_height=640,
-            column_widths=["24%", "9%", "12%", "8%", "12%", "35%"],
+            column_widths=["24%", "9%", "9%", "11%", "12%", "35%"],
             elem_id="board",
             show_label=False,
         )

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from browser.layout import outside
 from formats import samples, sources
 from formats.compare import compare
 from formats.conversation import from_json
@@ -285,17 +286,25 @@ def test_the_source_of_a_column_is_one_click_away(seen):
 
 def test_nothing_overflows_on_a_phone(open_page):
     page = open_page(width=390, height=844)
-    fits = "document.documentElement.scrollWidth <= innerWidth"
-    assert page.evaluate(fits)
+    assert outside(page) == []
     assert not page.locator("#messages-cards").is_visible()
     page.get_by_role("button", name="Edit the conversation").click()
     assert page.locator("#messages-cards").is_visible()
     add_model(page, "nobody/" + "a-very-long-name-" * 8)
     page.locator("article.card .answer.fault").wait_for()
-    assert page.evaluate(fits)
+    assert outside(page) == []
     say(page, ("user", "One."), ("user", "Two."))
     page.locator("article.card .answer.refused").first.wait_for()
-    assert page.evaluate(fits)
+    assert outside(page) == []
+
+
+@pytest.mark.parametrize("locale", ["en-US", "pt-BR"])
+def test_nothing_overflows_between_a_phone_and_a_wide_screen(open_page, locale):
+    page = open_page(locale=locale)
+    add_model(page, "nobody/" + "a-very-long-name-" * 8)
+    page.locator("article.card .answer.fault").wait_for()
+    found = {width: outside(page, width) for width in (1440, 1280, 1260, 1259, 1024, 900, 899, 600, 360)}
+    assert not {width: elements for width, elements in found.items() if elements}
 
 
 def test_light_and_dark(open_page):

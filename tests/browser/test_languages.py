@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from browser.layout import outside
 from browser.test_share_page import show
 from formats import share
 from formats.conversation import from_json
@@ -42,7 +43,6 @@ CUT = """() => [...document.querySelectorAll("[data-word]")].filter((node) => {
   return node.checkVisibility() && hides && box.scrollWidth > box.clientWidth + 1;
 }).map((node) => node.textContent)"""
 PROMPTS = "() => [...document.querySelectorAll('article.card pre.prompt')].map((node) => node.textContent)"
-FITS = "document.documentElement.scrollWidth <= innerWidth"
 
 
 def english(language):
@@ -94,14 +94,14 @@ def test_every_tab_is_translated_and_fits_and_no_prompt_is_changed(open_page, pr
         said = set(page.evaluate(SAID))
         assert LANGUAGES[language][f"tabs.{name}"] in said
         left[name] = sorted(text for text in said if any(pattern.fullmatch(text) for pattern in patterns))
-        page.set_viewport_size({"width": 390, "height": 844})
-        assert page.evaluate(FITS), name
-        assert page.evaluate(CUT) == [], name
+        for width in (1024, 390):
+            assert outside(page, width) == [], (name, width)
+            assert page.evaluate(CUT) == [], (name, width)
         page.set_viewport_size({"width": 1440, "height": 900})
     assert {name: texts for name, texts in left.items() if texts} == {}
     page.set_viewport_size({"width": 390, "height": 844})
     page.locator("#panel-toggle button").click()
-    assert page.evaluate(FITS)
+    assert outside(page) == []
     assert page.evaluate(CUT) == []
 
 
