@@ -303,7 +303,7 @@ def test_nothing_overflows_between_a_phone_and_a_wide_screen(open_page, locale):
     page = open_page(locale=locale)
     add_model(page, "nobody/" + "a-very-long-name-" * 8)
     page.locator("article.card .answer.fault").wait_for()
-    found = {width: outside(page, width) for width in (1440, 1280, 1260, 1259, 1024, 900, 899, 600, 360)}
+    found = {width: outside(page, width) for width in (1440, 1280, 1260, 1259, 1024, 900, 899, 600, 360, 320)}
     assert not {width: elements for width, elements in found.items() if elements}
 
 

@@ -94,7 +94,7 @@ def test_every_tab_is_translated_and_fits_and_no_prompt_is_changed(open_page, pr
         said = set(page.evaluate(SAID))
         assert LANGUAGES[language][f"tabs.{name}"] in said
         left[name] = sorted(text for text in said if any(pattern.fullmatch(text) for pattern in patterns))
-        for width in (1024, 390):
+        for width in (1260, 1024, 390, 320):
             assert outside(page, width) == [], (name, width)
             assert page.evaluate(CUT) == [], (name, width)
         page.set_viewport_size({"width": 1440, "height": 900})
