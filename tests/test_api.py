@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import coroutines
 import pytest
+from gradio.queueing import Queue
 from gradio_client import Client
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
@@ -61,6 +63,14 @@ def post(address: str, name: str, *data: Any) -> Any:
 def test_only_the_endpoints_are_public(client):
     named = client.view_api(return_format="dict")["named_endpoints"]
     assert {name.strip("/") for name in named} == NAMES
+
+
+def test_an_app_that_waits_takes_no_processor(address, monkeypatch):
+    """Gradio looks into its queue a thousand times a second where it is not told otherwise."""
+    looks = []
+    monkeypatch.setattr(Queue, "__len__", lambda queue: looks.append(queue) or 0)
+    time.sleep(0.5)
+    assert 0 < len(looks) < 50
 
 
 def test_an_openapi_description_is_served(address):

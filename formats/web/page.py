@@ -32,6 +32,9 @@ from formats.web.reading import NO_MODEL, Reading
 from formats.web.scoring import Scoring
 from formats.web.sharing import Sharing, space_address
 
+# Between two looks into Gradio's queue. It looks every millisecond by itself, which keeps a processor busy for nothing
+# as long as nobody is there.
+QUEUE_SECONDS = 0.02
 # Listeners that answer at once: past the queue, and never a public endpoint.
 INSTANT: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
 # A question to all columns: `ask` (head.js) waits for a pause in typing and numbers the question.
@@ -148,6 +151,7 @@ def _wire_scores(scoring: Scoring, inputs: Inputs, tab: gr.Tab, scores: Any) -> 
 
 def launch(page: gr.Blocks, **options: Any) -> Any:
     """Serve the page; everything it needs comes from this server, fonts too."""
+    page._queue.sleep_when_free = page._queue.progress_update_sleep_when_free = QUEUE_SECONDS
     return page.launch(
         theme=_theme(),
         css_paths=sorted(ASSETS.glob("*.css"), key=lambda path: (path.stem != "style", path.stem)),
