@@ -124,6 +124,13 @@ def test_hostile_text_stays_text_in_every_place(text):
         assert text in seen.text
 
 
+def test_only_a_paragraph_without_end_is_not_asked_for_its_direction():
+    """A browser takes seconds for that, where a megabyte stands in one line."""
+    assert 'class="prompt long endless"' in card(prompt="x" * 100_001)
+    assert 'class="prompt long"' in card(prompt="שלום\n" * 100_000)
+    assert 'class="prompt"' in card(prompt="")
+
+
 def test_a_card_shows_count_prompt_and_source():
     shown = Text(card(source=replace(column().source, revision="0123456789" * 4, template_sha256="cd" * 32))).text
     for fact in ("Title", "1,234", "<s>Hi", "org/name", "0123456789" * 4, "a/b.jinja", SHA, "cd" * 32, "pkg 1.0"):
