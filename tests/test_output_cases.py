@@ -69,7 +69,7 @@ def cuts(case: dict) -> Iterator[list[str]]:
         borders += [position - 1, position, position + 1]
     yield _at(text, borders)
     chance = random.Random(case["id"])
-    for _ in range(50):
+    for _ in range(12):
         yield _at(text, [chance.randrange(len(text) + 1) for _ in range(chance.randrange(1, 12))])
     yield [piece for character in text for piece in ("", character)]
 

@@ -148,14 +148,14 @@ def show_a_broken_link(page):
 # What opens -> the part of the page that is looked at, and what is done to close it.
 OPENED = {
     show_share_menu: ("#top", "Escape"),
-    show_model_options: ("#panel", "Escape"),
+    show_model_options: ("#models", "Escape"),
     show_samples: ("body", "Escape"),
-    show_a_remedy: ("#panel", "Escape"),
-    show_the_options: ("#panel", None),
-    show_an_export: ("#panel", None),
-    show_what_was_pasted: ("#panel", None),
-    show_a_broken_paste: ("#panel", None),
-    show_a_broken_link: ("body", None),
+    show_a_remedy: ("#review", "Escape"),
+    show_the_options: ("#more-options", None),
+    show_an_export: ("#take-away", None),
+    show_what_was_pasted: ("#paste-anything", None),
+    show_a_broken_paste: ("#paste-anything", None),
+    show_a_broken_link: ("#top", None),
 }
 
 
