@@ -18,13 +18,6 @@ settings.register_profile("gate", derandomize=True, deadline=None, print_blob=Tr
 settings.register_profile("developer", deadline=None)
 settings.load_profile("gate" if os.environ.get("CI") else "developer")
 
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are processors: many a test waits for a server, a browser or a limit of time."""
-    return min(len(os.sched_getaffinity(0)), 3) + 1
-
-
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 FLAGS = [
     "--no-sandbox",
@@ -34,6 +27,11 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are processors: many a test waits for a server, a browser or a limit of time."""
+    return min(os.cpu_count() or 1, 3) + 1
 
 
 @pytest.fixture(scope="session")
