@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.browser.test_compare_page import prompt, wait_for_prompt, write
+from browser.conftest import visits
+from browser.test_compare_page import prompt, wait_for_prompt, write
 
 pytestmark = pytest.mark.browser
 
@@ -186,11 +187,18 @@ def digits(json_text):
     return json.loads(json_text, parse_int="number {}".format, parse_float="number {}".format)
 
 
+@pytest.fixture(scope="module")
+def old(pages, app_url):
+    """The page in a browser that can only write a number in its own way, as Firefox and Safari did for years."""
+    with visits(pages, app_url) as open_page:
+        page = open_page(script="delete JSON.rawJSON; delete JSON.isRawJSON")
+        assert page.evaluate("typeof JSON.rawJSON") == "undefined"
+        yield page
+
+
 @pytest.mark.parametrize("kind", ["object", "text"])
-def test_numbers_keep_their_digits_in_any_browser(open_page, kind):
-    """Also in one that can only write a number in its own way, as Firefox and Safari did for years."""
-    page = open_page(script="delete JSON.rawJSON; delete JSON.isRawJSON")
-    assert page.evaluate("typeof JSON.rawJSON") == "undefined"
+def test_numbers_keep_their_digits_in_any_browser(old, kind):
+    page = old
     write(page, "tools", json.dumps([{"type": "function", "function": {"name": "order", "parameters": PRICES}}]))
     given = PRICED if kind == "object" else json.dumps(PRICED)
     turn = (

@@ -89,13 +89,14 @@ def test_the_comparison_stands_read_only_inside_a_page_of_another_origin(embed, 
     assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out sideways"
     parts = "[...document.querySelectorAll('article.card, .summary, .share')]"
     assert frame.evaluate(f"{parts}.every((part) => part.getBoundingClientRect().right <= innerWidth)")
-    with page.expect_popup() as popup:
-        frame.get_by_role("link", name="Open in full").click()
-    full = popup.value
-    full.set_default_timeout(60_000)
-    opened(full)
-    expect(full.locator("#panel")).to_be_visible()
-    card_with(full, "Paris")
+    if width == 390:  # for each way once
+        with page.expect_popup() as popup:
+            frame.get_by_role("link", name="Open in full").click()
+        full = popup.value
+        full.set_default_timeout(60_000)
+        opened(full)
+        expect(full.locator("#panel")).to_be_visible()
+        card_with(full, "Paris")
 
 
 def test_a_broken_link_shows_nothing_but_what_is_wrong(embed, app_url):
