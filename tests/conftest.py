@@ -26,6 +26,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--js-flags=--no-maglev --no-turbofan",  # a page that lives for seconds ends before its optimised code is used
 ]
 
 

@@ -1,6 +1,5 @@
 """One real app for all browser tests; a page of its own, with nothing stored, for each."""
 
-import fcntl
 import json
 import os
 import socket
@@ -9,7 +8,7 @@ import sys
 import time
 import urllib.request
 from collections import defaultdict
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -47,23 +46,10 @@ def start_app(tmp_path_factory):
     return start
 
 
-@pytest.fixture(scope="session")
-def app_url(start_app, tmp_path_factory):
-    """One app for the tests of all processes: who needs it first starts it, and ends it when all others have left."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    address = folder / "app-address"
-    with ExitStack() as mine, (folder / "app-starts").open("w") as starts, (folder / "app-used").open("w") as used:
-        fcntl.flock(starts, fcntl.LOCK_EX)
-        first = not address.exists()
-        if first:
-            address.write_text(mine.enter_context(start_app()))
-        fcntl.flock(used, fcntl.LOCK_SH)
-        fcntl.flock(starts, fcntl.LOCK_UN)
-        yield address.read_text()
-        if first:
-            fcntl.flock(used, fcntl.LOCK_EX)
+@pytest.fixture(scope="package")
+def app_url(start_app):
+    with start_app() as url:
+        yield url
 
 
 def _served(url, app, log):
@@ -147,6 +133,7 @@ def visits(pages, app_url):
         locale="en-US",
         permissions=(),
         script="",
+        fragment="",
     ):
         page = take(locale=locale, permissions=permissions)
         if script:  # it would stay with the page
@@ -158,7 +145,7 @@ def visits(pages, app_url):
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=colours, reduced_motion=reduced_motion)
         page.set_default_timeout(30_000)
-        page.goto(app_url)
+        page.goto(app_url + fragment)
         page.wait_for_selector("article.card header")
         page.wait_for_function("!document.querySelector('.state.waiting, .card.skeleton')")
         return page
