@@ -3,6 +3,7 @@
 And the one browser of all tests that need one: playwright's driver can run only once at a time.
 """
 
+import gc
 import io
 import os
 import shutil
@@ -34,6 +35,13 @@ FLAGS = [
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are processors: many a test waits for a server, a browser or a limit of time."""
     return min(os.cpu_count() or 1, 3) + 1
+
+
+def pytest_collection_finish():
+    """What was imported and collected stays: the garbage collector shall not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 100)
 
 
 @pytest.fixture(scope="session")

@@ -161,13 +161,12 @@ OPENED = {
 
 @pytest.mark.parametrize(("width", "colours"), [(1440, "light"), (390, "dark")])
 def test_axe_finds_nothing_in_what_opens(open_page, width, colours):
-    page = open_page(width=width, colours=colours)
+    page = open_page(width=width, colours=colours, fragment=f"#s={FEW}")
     if width == 390:
         page.get_by_role("button", name="Edit the conversation").click()
     title, top = (page.locator(part).bounding_box() for part in (".masthead h1", "#top"))
     beside = title["x"] + title["width"] <= top["x"] or title["y"] + title["height"] <= top["y"]
     assert beside, "the share bar does not lie over the title"
-    show(page, f"s={FEW}")
     card_with(page, "kqz")
     found = {"whole page": faults(page)}
     for opens, (part, key) in OPENED.items():
