@@ -6,7 +6,7 @@ import json
 import pytest
 
 from browser.layout import outside
-from formats import samples, share, sources
+from formats import samples, sources
 from formats.compare import compare
 from formats.conversation import from_json
 from formats.models import OPENING
@@ -21,13 +21,6 @@ def columns_of(conversation, names=OPENING):
         models = [sources.load(name) for name in names]
         comparison = compare(from_json(conversation), models, datetime.date.today(), sandbox)
     return dict(zip(names, comparison.columns, strict=True))
-
-
-def link(*models):
-    """The fragment of an address: the first sample with these columns, where nine would only cost time."""
-    conversation = from_json(samples.load()[0].conversation)
-    state = share.State(conversation, tuple(map(share.SharedModel, models)), datetime.date.today())
-    return "#s=" + share.encode(state)
 
 
 def card(page, model):
@@ -153,7 +146,7 @@ def test_text_never_runs(page):
 
 
 def test_the_copy_button_copies_every_character(open_page):
-    page = open_page(permissions=["clipboard-read", "clipboard-write"], fragment=link("qwen3", "grok-2", "gemma-3-27b"))
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
     odd = "NUL \0, tab\there, two  spaces, CR\r\nand \u200b\u202e\xa0 and emoji 👩🏽‍🔬 \n\n"
     conversation = {"messages": [{"role": "user", "content": odd}], "tools": None}
     write(page, "tools", "")
@@ -167,7 +160,7 @@ def test_the_copy_button_copies_every_character(open_page):
 
 
 def test_white_space_is_shown_without_changing_what_is_copied(open_page):
-    page = open_page(permissions=["clipboard-read", "clipboard-write"], fragment=link("llama-3.1-405b"))
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
     before = prompt(page, "llama-3.1-405b")
     page.get_by_role("button", name="White space").click()
     llama = card(page, "llama-3.1-405b")
@@ -224,8 +217,7 @@ def test_a_refusal_is_in_the_templates_own_words(page):
     wait_for_prompt(page, "qwen3", "Two.")
 
 
-def test_a_late_answer_to_an_earlier_question_is_dropped(open_page):
-    page = open_page(fragment=link("qwen3"))
+def test_a_late_answer_to_an_earlier_question_is_dropped(page):
     held = []
     page.route("**/gradio_api/run/**", lambda route: route.continue_() if held else held.append(route))
     say(page, ("user", "Held up."))
@@ -240,8 +232,7 @@ def test_a_late_answer_to_an_earlier_question_is_dropped(open_page):
     assert "Which of them is the longest?" in prompt(page, "qwen3")
 
 
-def test_the_last_keystroke_wins_when_answers_are_slow(open_page):
-    page = open_page(fragment=link("qwen3"))
+def test_the_last_keystroke_wins_when_answers_are_slow(page):
     page.route("**/gradio_api/run/**", lambda route: (page.wait_for_timeout(300), route.continue_()))
     text = "word " * 12
     write(page, "messages", '[{"role": "user", "content": "')
@@ -260,8 +251,7 @@ def test_a_card_keeps_its_place_while_the_conversation_is_edited(page):
     assert card(page, "hermes-3-llama-3.1-405b").locator("details").get_attribute("open") is not None
 
 
-def test_a_sample_replaces_nothing_for_good(open_page):
-    page = open_page(fragment=link("qwen3"))
+def test_a_sample_replaces_nothing_for_good(page):
     say(page, ("user", "My own words."))
     wait_for_prompt(page, "qwen3", "My own words.")
     for title, text in (("Plain chat", "three rivers"), ("Two tools", "is it windy")):
@@ -272,8 +262,7 @@ def test_a_sample_replaces_nothing_for_good(open_page):
     wait_for_prompt(page, "qwen3", "My own words.")
 
 
-def test_looking_into_the_list_of_samples_replaces_nothing(open_page):
-    page = open_page(fragment=link("qwen3"))
+def test_looking_into_the_list_of_samples_replaces_nothing(page):
     say(page, ("user", "My own words."))
     wait_for_prompt(page, "qwen3", "My own words.")
     asked = []

@@ -5,16 +5,9 @@ import json
 import pytest
 
 from browser.conftest import visits
-from browser.test_compare_page import link, prompt, wait_for_prompt, write
+from browser.test_compare_page import prompt, wait_for_prompt, write
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def page(open_page):
-    """The first sample with one column: what is looked at here is beside the columns."""
-    return open_page(fragment=link("qwen3"))
-
 
 TOOLS = [
     {
@@ -275,8 +268,7 @@ def test_two_hundred_messages_stay_usable(page):
     assert len(value(page, "messages")) == 200
 
 
-def test_a_draft_survives_a_reload_and_stays_in_the_browser(open_page):
-    page = open_page()
+def test_a_draft_survives_a_reload_and_stays_in_the_browser(page):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     cards(page).nth(1).get_by_label("Content", exact=True).fill("Kept over the reload?")
@@ -291,8 +283,7 @@ def test_a_draft_survives_a_reload_and_stays_in_the_browser(open_page):
     page.wait_for_function("document.querySelectorAll('article.card').length === 8")
 
 
-def test_a_fix_shows_what_it_changes_before_it_does_and_can_be_undone(open_page):
-    page = open_page()
+def test_a_fix_shows_what_it_changes_before_it_does_and_can_be_undone(page):
     call = {"id": "call00001", "type": "function", "function": {"name": "get_current_temperature", "arguments": "{}"}}
     messages = [
         {"role": "user", "content": "Hi"},
@@ -388,8 +379,7 @@ def test_template_options_are_typed_controls_over_one_json(page):
     assert thinking.input_value() == '"false"'
 
 
-def test_tools_are_told_as_text_where_a_template_ignores_them(open_page):
-    page = open_page(fragment=link("deepseek-r1"))
+def test_tools_are_told_as_text_where_a_template_ignores_them(page):
     page.locator("article.card[data-model=deepseek-r1]").get_by_role("button", name="tell them as text").click()
     page.locator(".way").nth(2).wait_for()
     assert page.get_by_label("Model of this tab").input_value() == "deepseek-r1"
