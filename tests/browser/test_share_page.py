@@ -253,6 +253,8 @@ def test_the_longest_link_goes_round_in_the_browser(open_page, elsewhere):
     show(first, f"s={packed_state(text, ['grok-2'])}")
     opened(first)
     long_card_with(first, text[-60:])
+    shown = first.locator('article.card[data-model="grok-2"] pre.prompt')
+    assert shown.evaluate("node => getComputedStyle(node).unicodeBidi") == "isolate", "laid out in seconds otherwise"
     link = made_link(first)
     assert 1_400_000 < len(link) < share.MAX_LINK
     assert share.decode(link).conversation.messages[0]["content"] == text
