@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
@@ -43,16 +43,10 @@ def test_the_output_is_read_right(name, case):
     ]
     assert visible(parsed.content) == visible(want["content"])
     assert visible(parsed.reasoning) == visible(want["reasoning"])
-
-
-@pytest.mark.parametrize(("name", "case"), CASES)
-def test_the_segments_tile_the_output(name, case):
-    parsed = parse(name, case)
-    position = 0
-    for segment in parsed.segments:
-        assert segment.start == position < segment.end
-        position = segment.end
-    assert position == len(case["output"])
+    starts = [segment.start for segment in parsed.segments]
+    ends = [segment.end for segment in parsed.segments]
+    assert [*starts, len(case["output"])] == [0, *ends], "the segments tile the output"
+    assert all(start < end for start, end in zip(starts, ends, strict=True))
 
 
 def cuts(case: dict) -> Iterator[list[str]]:
@@ -81,30 +75,24 @@ def _at(text: str, positions: list[int]) -> list[str]:
 
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_any_cut_streams_to_the_same_result_and_takes_nothing_back(name, case):
+    """And shows no delimiter: after k characters, no more content than there is within those k characters."""
     want = parse(name, case)
+    kinds = (kind == "content" and bool(visible(character)) for kind, part in case["segments"] for character in part)
+    allowed = list(accumulate(kinds, initial=0))
     for pieces in cuts(case):
         stream = FORMATS[name].stream(case["tools"], case.get("prompt_suffix", ""))
         content = reasoning = ""
         calls: list = []
+        fed = shown = 0
         for piece in pieces:
             delta = stream.feed(piece)
             content, reasoning, calls = content + delta.content, reasoning + delta.reasoning, [*calls, *delta.calls]
             assert want.content.startswith(content), pieces
             assert (want.reasoning or "").startswith(reasoning), pieces
+            fed, shown = fed + len(piece), shown + len(visible(delta.content))
+            assert shown <= allowed[fed], pieces
         delta = stream.close()
         content, reasoning, calls = content + delta.content, reasoning + delta.reasoning, [*calls, *delta.calls]
         assert (content, reasoning) == (want.content, want.reasoning or ""), pieces
         assert stream.result() == want, pieces
         assert tuple(calls) == want.calls, pieces
-
-
-@pytest.mark.parametrize(("name", "case"), CASES)
-def test_no_delimiter_is_shown_while_streaming(name, case):
-    """After k characters, no more is shown than the content within those k characters."""
-    stream = FORMATS[name].stream(case["tools"], case.get("prompt_suffix", ""))
-    kinds = [kind for kind, part in case["segments"] for _ in part]
-    shown, allowed = "", ""
-    for character, kind in zip(case["output"], kinds, strict=True):
-        shown += stream.feed(character).content
-        allowed += character if kind == "content" else ""
-        assert len(visible(shown)) <= len(visible(allowed)), shown
