@@ -21,3 +21,20 @@ def outside(page, width=None):
     if width is not None:
         page.set_viewport_size({"width": width, "height": 844})
     return page.evaluate(OUTSIDE)
+
+
+# Buttons, tabs and menus in the window whose middle shows something else.
+COVERED = """() => [...document.querySelectorAll("button, [role=tab], summary")]
+  .filter((node) => node.checkVisibility({ visibilityProperty: true }) && !node.closest(".visually-hidden"))
+  .filter((node) => {
+    const box = node.getBoundingClientRect();
+    const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+    return top && !node.contains(top);
+  })
+  .map((node) => node.textContent.trim())"""
+
+
+def covered(page, width):
+    """The names of buttons, tabs and menus that something else lies over, in a window of that many pixels."""
+    page.set_viewport_size({"width": width, "height": 844})
+    return page.evaluate(COVERED)

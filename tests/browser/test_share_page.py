@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from browser.layout import covered
 from formats import share
 from formats.conversation import from_json
 
@@ -225,10 +226,23 @@ def test_scripts_in_a_link_are_text_wherever_they_stand(open_page):
     assert page.locator("img[src=x]").count() == 0
 
 
-def packed_state(text: str, models=("qwen3",)) -> str:
+def packed_state(text: str, models=("qwen3",), **as_shared: str) -> str:
+    """A link's state; what is said of the models as they were shared is said of each."""
     conversation = from_json({"messages": [{"role": "user", "content": text}]})
-    state = share.State(conversation, tuple(map(share.SharedModel, models)), datetime.date(2026, 11, 30))
-    return share.encode(state)
+    shared = tuple(share.SharedModel(model, **as_shared) for model in models)
+    return share.encode(share.State(conversation, shared, datetime.date(2026, 11, 30)))
+
+
+def test_what_is_said_of_a_link_lies_over_nothing(open_page):
+    page = open_page()
+    show(page, f"s={packed_state('kqz', ('qwen3', 'llama-3.1-405b'), template_sha256='0' * 64)}")
+    expect(page.locator(".changes details")).to_have_count(2)
+    card_with(page, "kqz")
+    page.locator(".changes summary").first.click()
+    assert {width: covered(page, width) for width in (1440, 820, 390)} == {1440: [], 820: [], 390: []}
+    show(page, "s=1.AAAA.00000000")
+    page.locator(".share-note .problem").wait_for()
+    assert {width: covered(page, width) for width in (1440, 820, 390)} == {1440: [], 820: [], 390: []}
 
 
 def test_states_of_every_size_open(open_page):

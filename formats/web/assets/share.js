@@ -1,6 +1,7 @@
 // Links, files and exports. The server makes them from the inputs; the state itself lives in the address.
 const { say } = window.lab;
-const note = element.querySelector(".share-note");
+const note = document.querySelector(".share-note"); // below the title, across the page
+const changes = document.querySelector(".changes");
 const menu = element.querySelector("details.menu");
 let number = 0; // of the last thing asked for
 let embed = false; // whether a link was asked for as embed code
@@ -75,7 +76,7 @@ async function apply() {
     await window.lab.copy(embed ? embedCode(own + "?embed" + answer.text) : base() + answer.text);
     tell(say(embed ? "share.embedded" : "share.linked", { about: about(answer) }));
   } else if (answer.done === "open") {
-    element.querySelector(".changes").innerHTML = answer.changes;
+    changes.innerHTML = answer.changes;
     tell(say("share.opened", { about: about(answer) }));
     if (answer.view) window.lab.openTab(answer.view);
   } else {
