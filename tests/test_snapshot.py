@@ -6,9 +6,11 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from llama_models.llama3.tokenizer import Tokenizer as Llama3
 from llama_models.llama4.tokenizer import Tokenizer as Llama4
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer
@@ -308,7 +310,7 @@ def folder(monkeypatch, tmp_path):
 
 def test_a_conversion_is_made_once(folder, monkeypatch):
     first = vocabulary.load(SMALL).to_str()
-    assert len(list(folder.iterdir())) == 2
+    assert len(list(folder.glob("*.json"))) == 2
     monkeypatch.setattr(vocabulary, "FORMATS", {})  # nothing can be converted any more
     monkeypatch.setattr(vocabulary, "_BPE", {})
     assert vocabulary.load(SMALL).to_str() == first
@@ -317,7 +319,7 @@ def test_a_conversion_is_made_once(folder, monkeypatch):
 @pytest.mark.parametrize("damage", [b"", b"{}", b"x" * 70])
 def test_a_broken_cache_file_is_made_anew(folder, monkeypatch, damage):
     first = vocabulary.load(SMALL).to_str()
-    for path in folder.iterdir():
+    for path in folder.glob("*.json"):
         whole = path.read_bytes()
         path.write_bytes(damage)
         monkeypatch.setattr(vocabulary, "_BPE", {})
@@ -333,6 +335,30 @@ def test_a_flipped_bit_in_the_cache_is_noticed(folder, monkeypatch):
     path.write_bytes(bytes(data))
     monkeypatch.setattr(vocabulary, "_BPE", {})
     assert vocabulary.load(SMALL).to_str() == first
+
+
+def test_processes_that_start_together_convert_once(folder, monkeypatch):
+    first = vocabulary.load(SMALL).to_str()
+    made = {path: path.read_bytes() for path in folder.glob("*.json")}
+    for path in made:
+        path.unlink()
+    monkeypatch.setattr(vocabulary, "FORMATS", {})  # who converts fails
+    monkeypatch.setattr(vocabulary, "_BPE", {})
+    with ThreadPoolExecutor() as pool, FileLock(folder / f"{vocabulary._key(SMALL)}.lock"):
+        waits = pool.submit(vocabulary.load, SMALL)
+        with pytest.raises(TimeoutError):
+            waits.result(0.3)
+        for path, data in made.items():
+            path.write_bytes(data)
+    assert waits.result().to_str() == first
+
+
+def test_a_process_that_hangs_is_not_waited_for(folder, monkeypatch):
+    monkeypatch.setattr(vocabulary, "LONGEST_WAIT", 0.1)
+    folder.mkdir()
+    with FileLock(folder / f"{vocabulary._key(SMALL)}.lock"):
+        theirs = Tokenizer.from_buffer(packages.read(SMALL.source))
+        assert vocabulary.load(SMALL).to_str() == theirs.to_str()
 
 
 def test_a_folder_that_cannot_be_written_costs_only_time(monkeypatch, tmp_path):

@@ -15,8 +15,8 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +28,7 @@ from formats.models import TokenizerFile
 from formats.snapshot import packages
 
 CACHE_VARIABLE = "FORMATS_CACHE"
+LONGEST_WAIT = 60.0  # seconds for another process's conversion; the largest takes five
 STORED_FORM = 1  # changes when the files below mean something else
 
 _LOCK = threading.Lock()
@@ -40,17 +41,23 @@ def load(file: TokenizerFile) -> Tokenizer:
     config = packages.read(file.config) if file.config is not None else None
     key = _key(file)
     with _LOCK:
-        try:
-            return _built(_Parts(**json.loads(_read(key))))
-        except (OSError, ValueError):  # not there, or broken
-            whole = _with_config(FORMATS[file.format](data, file), config)
-        if not _is_plain_bpe(whole["model"]):
-            return Tokenizer.from_str(json.dumps(whole))
-        parts, model = _parts(whole)
-        with suppress(OSError):  # a folder that cannot be written costs time, the next time
-            _write(parts.model, model)
-            _write(key, json.dumps(asdict(parts)))
-        return _built(parts, model)
+        with suppress(OSError, ValueError):  # not there, or broken
+            return _kept(key)
+        with _one_process(key):
+            with suppress(OSError, ValueError):  # another process may have made it meanwhile
+                return _kept(key)
+            return _converted(key, _with_config(FORMATS[file.format](data, file), config))
+
+
+def _converted(key: str, whole: dict[str, Any]) -> Tokenizer:
+    """The tokenizer of a tokenizer.json; what loads faster the next time is kept."""
+    if not _is_plain_bpe(whole["model"]):
+        return Tokenizer.from_str(json.dumps(whole))
+    parts, model = _parts(whole)
+    with suppress(OSError):  # a folder that cannot be written costs time, the next time
+        _write(parts.model, model)
+        _write(key, json.dumps(asdict(parts)))
+    return _built(parts, model)
 
 
 # From the package's form to that of tokenizer.json.
@@ -195,6 +202,11 @@ def _parts(whole: dict[str, Any]) -> tuple[_Parts, str]:
     return _Parts(hashlib.sha256(model.encode()).hexdigest(), rest, added), model
 
 
+def _kept(key: str) -> Tokenizer:
+    """The tokenizer that was converted before; OSError or ValueError where nothing whole is kept."""
+    return _built(_Parts(**json.loads(_read(key))))
+
+
 def _built(parts: _Parts, model: str | None = None) -> Tokenizer:
     """The tokenizer; OSError or ValueError where the file that its parts name is missing or broken."""
     if parts.model not in _BPE:
@@ -218,6 +230,19 @@ def cache_folder() -> Path:
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "prompt-format-lab"
+
+
+@contextmanager
+def _one_process(key: str) -> Iterator[None]:
+    """Processes that start together convert each vocabulary once: the others wait, but not for one that hangs."""
+    from filelock import FileLock
+
+    folder = cache_folder()
+    with ExitStack() as held:
+        with suppress(OSError, NotImplementedError):  # no folder, one that knows no locks, or a minute has passed
+            folder.mkdir(parents=True, exist_ok=True)
+            held.enter_context(FileLock(folder / f"{key}.lock", timeout=LONGEST_WAIT))
+        yield
 
 
 def _key(file: TokenizerFile) -> str:
