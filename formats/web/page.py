@@ -155,7 +155,7 @@ def launch(page: gr.Blocks, **options: Any) -> Any:
     return page.launch(
         theme=_theme(),
         css_paths=sorted(ASSETS.glob("*.css"), key=lambda path: (path.stem != "style", path.stem)),
-        head=f"<script>{asset('head.js')}{asset('words.js')}</script>",
+        head=f"<script>{asset('head.js')}{asset('rest.js')}{asset('words.js')}</script>",
         i18n=LANGUAGES,
         footer_links=[],
         ssr_mode=False,

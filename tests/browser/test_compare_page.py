@@ -328,6 +328,18 @@ def test_the_date_is_an_input(page):
     card(page, "llama-4").get_by_text("given 1999-12-31").wait_for()
 
 
+def test_an_open_page_that_nobody_touches_rests(seen):
+    """Gradio's own would ask for sixty frames a second, for ever."""
+
+    def asked_in_a_second():
+        before = seen.evaluate("requestAnimationFrame(() => {})")
+        seen.wait_for_timeout(1000)
+        return seen.evaluate("requestAnimationFrame(() => {})") - before - 1
+
+    assert 0 in (asked_in_a_second() for _ in range(10))
+    assert asked_in_a_second() == 0
+
+
 def test_a_row_of_the_summary_leads_to_its_card(seen):
     seen.locator(".summary").get_by_role("button", name="Grok 2").click()
     seen.wait_for_function("document.activeElement.getAttribute('aria-label') === 'Prompt of Grok 2'")
