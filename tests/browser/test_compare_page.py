@@ -4,6 +4,7 @@ import datetime
 import json
 
 import pytest
+from playwright.sync_api import expect
 
 from browser.layout import outside
 from formats import samples, sources
@@ -369,3 +370,12 @@ def test_models_are_chosen_by_keyboard_alone(page):
     page.keyboard.type("zzz")
     page.keyboard.press("Escape")
     assert page.locator("#models input").input_value() == "zzz"
+
+
+def test_who_types_faster_than_it_is_searched_gets_the_model_that_was_typed(page):
+    page.locator("#models input").fill("smol")
+    expect(page.get_by_role("option").first).to_contain_text("SmolLM2")
+    page.keyboard.type("lm3")
+    page.keyboard.press("Enter")
+    card(page, "smollm3").wait_for()
+    assert card(page, "smollm2").count() == 0

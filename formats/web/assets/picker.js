@@ -9,6 +9,7 @@ let found = []; // [{id, title, about or word}], the options shown
 let active = -1;
 let timer;
 let asked = 0; // searches, so that only the last one is answered
+let answered = ""; // the text that `found` was found for
 
 const chosen = () => props.value ?? [];
 
@@ -48,9 +49,15 @@ function add(id) {
   if (id && !chosen().includes(id) && chosen().length < MOST) choose([...chosen(), id]);
 }
 
-function close() {
+// What is shown stands for what is typed: no search is waited for.
+function settle() {
   clearTimeout(timer);
   asked += 1;
+  answered = input.value;
+}
+
+function close() {
+  settle();
   found = [];
   active = -1;
   list.hidden = true;
@@ -80,14 +87,23 @@ function open() {
   } else input.removeAttribute("aria-activedescendant");
 }
 
+// Whether the list shows what was found: not if it was asked anew or closed since.
 async function search() {
+  clearTimeout(timer);
   const query = input.value;
   const mine = ++asked;
-  const answer = await server.search(query);
-  if (mine !== asked) return; // asked anew or closed since
+  const answer = await server.search(query).catch(() => []);
+  if (mine !== asked) return false;
+  answered = query;
   found = answer.filter((item) => !chosen().includes(item.id));
   active = query.trim() && !/[/:]/.test(query) && found.length ? 0 : -1; // what Enter takes: a find, or an id as typed
   open();
+  return true;
+}
+
+// Whoever types faster than it is searched gets what belongs to the whole word.
+async function take() {
+  if (answered === input.value || (await search())) add(active >= 0 ? found[active].id : input.value);
 }
 
 input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 100); });
@@ -96,12 +112,13 @@ input.addEventListener("blur", close);
 input.addEventListener("keydown", (event) => {
   if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     event.preventDefault();
+    settle();
     const step = event.key === "ArrowDown" ? 1 : -1;
     if (found.length) active = (active + step + found.length) % found.length;
     open();
   } else if (event.key === "Enter") {
     event.preventDefault();
-    add(active >= 0 ? found[active].id : input.value);
+    take();
   } else if (event.key === "Escape") close();
   else if (event.key === "Backspace" && !input.value && chosen().length) choose(chosen().slice(0, -1));
 });
