@@ -13,7 +13,9 @@ from subprocess import CompletedProcess
 import pytest
 from hypothesis import settings
 
-from formats.__main__ import main
+# A test says itself where the Hub is and whether it may be asked; the Hub's client reads these once, when imported.
+for setting in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_ENDPOINT"):
+    os.environ.pop(setting, None)
 
 settings.register_profile("gate", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("developer", deadline=None)
@@ -68,6 +70,7 @@ def without_the_hub(tmp_path_factory):
 @pytest.fixture
 def command_line(capsys, monkeypatch):
     """Runs `python -m formats` in this process: a new one would take seconds to import what is here already."""
+    from formats.__main__ import main
 
     def run(*arguments: object, stdin: bytes = b"") -> CompletedProcess[str]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
