@@ -10,7 +10,6 @@ from typing import Any
 
 import coroutines
 import pytest
-from gradio.queueing import Queue
 from gradio_client import Client
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
@@ -19,6 +18,7 @@ from formats import samples
 from formats.web import page
 from formats.web.engine import Engine
 from formats.web.handlers import Workbench
+from formats.web.quick_import import gr
 from formats.web.reading import Reading
 from formats.web.scoring import Scoring
 
@@ -68,7 +68,7 @@ def test_only_the_endpoints_are_public(client):
 def test_an_app_that_waits_takes_no_processor(address, monkeypatch):
     """Gradio looks into its queue a thousand times a second where it is not told otherwise."""
     looks = []
-    monkeypatch.setattr(Queue, "__len__", lambda queue: looks.append(queue) or 0)
+    monkeypatch.setattr(gr.queueing.Queue, "__len__", lambda queue: looks.append(queue) or 0)
     time.sleep(0.5)
     assert 0 < len(looks) < 50
 

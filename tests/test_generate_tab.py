@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 
-import gradio as gr
 import pytest
 from completions_server import CompletionsServer
 
@@ -19,6 +18,7 @@ from formats.web import live_tab
 from formats.web.engine import Engine as Loader
 from formats.web.handlers import Workbench
 from formats.web.live import Live
+from formats.web.quick_import import gr
 
 ASK = [json.dumps([{"role": "user", "content": "What is 6 * 7?"}]), "", True, "false", "", "", ""]
 SETTINGS = (

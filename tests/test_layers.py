@@ -100,6 +100,8 @@ def test_the_nouns_import_nothing_of_the_package_but_each_other():
         assert {n for n in imports(PACKAGE / f"{name}.py") if n.startswith("formats")} <= {"formats.types"}
 
 
-def test_views_and_handlers_know_no_gradio():
+def test_gradio_is_imported_in_one_place_and_views_and_handlers_know_nothing_of_it():
+    importing = {path for path in FILES if any(name.split(".")[0] == "gradio" for name in imports(path))}
+    assert importing == {PACKAGE / "web" / "quick_import.py"}
     for name in ("views", "handlers"):
-        assert not {n for n in imports(PACKAGE / "web" / f"{name}.py") if n.split(".")[0] == "gradio"}
+        assert "formats.web.quick_import" not in imports(PACKAGE / "web" / f"{name}.py")

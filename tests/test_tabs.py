@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 
-import gradio as gr
 import pytest
 
 from formats import leaderboard, samples, snapshot
@@ -18,6 +17,7 @@ from formats.snapshot import templates
 from formats.web import read_tab
 from formats.web.engine import Engine
 from formats.web.handlers import Workbench
+from formats.web.quick_import import gr
 from formats.web.ranking import ANY, Ranking
 from formats.web.reading import FOUND, Reading
 from formats.web.scoring import Scoring

@@ -7,7 +7,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
-import gradio as gr
 import pytest
 from completions_server import CompletionsServer
 from huggingface_hub import constants
@@ -27,6 +26,7 @@ from formats.web.engine import Engine
 from formats.web.handlers import Workbench, editor_texts
 from formats.web.live import Live
 from formats.web.plain import PlainTools
+from formats.web.quick_import import gr
 from formats.web.reading import Reading
 from formats.web.scoring import Scoring
 from formats.web.sharing import Sharing

@@ -15,13 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-import gradio as gr
-
 from formats import conversation as conversations
 from formats.errors import FormatsError
 from formats.types import Comparison, Conversation, JsonObject, LoadedModel
 from formats.validate import check_tool_choice
 from formats.web.handlers import MOST_CHARACTERS, MOST_MODELS, Workbench, model_ids
+from formats.web.quick_import import gr
 from formats.web.reading import MOST_CHARACTERS as MOST_OUTPUT
 from formats.web.scoring import Scoring
 

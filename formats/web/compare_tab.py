@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import gradio as gr
-
 from formats.web import components
 from formats.web.components import word
 from formats.web.handlers import Workbench
+from formats.web.quick_import import gr
 from formats.web.scoring import Scoring
 
 

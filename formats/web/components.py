@@ -7,12 +7,11 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
-import gradio as gr
-
 from formats.host import offers_login
 from formats.types import JsonObject
 from formats.web import views, words
 from formats.web.login import personal, who
+from formats.web.quick_import import gr
 
 T = TypeVar("T")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-import gradio as gr
-
 from formats.web import components, editors, views
 from formats.web.components import asset, word
 from formats.web.editing import Editing
 from formats.web.handlers import MOST_MODELS, Workbench, editor_texts, reason
+from formats.web.quick_import import gr
 from formats.web.template_options import TemplateOptions
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import gradio as gr
-
 from formats import samples
 from formats.web import views
 from formats.web.components import asset, question, served, word
 from formats.web.editing import EXPORT_NAMES, Editing
 from formats.web.login import personal
+from formats.web.quick_import import gr
 from formats.web.template_options import TemplateOptions
 
 # Both run in the browser alone.

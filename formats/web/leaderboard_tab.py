@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import gradio as gr
-
 from formats.web import words
 from formats.web.components import word
+from formats.web.quick_import import gr
 from formats.web.ranking import ANY, HEADERS, Ranking
 
 KINDS = ["str", "number", "number", "number", "str", "str"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-import gradio as gr
 from markupsafe import Markup
 
 from formats.parsers import NAMES
@@ -13,6 +12,7 @@ from formats.web import views, words
 from formats.web.components import asset, word
 from formats.web.live import BY_HAND, FOUND, NO_STYLE, OWN, Live
 from formats.web.login import personal
+from formats.web.quick_import import gr
 
 STYLES = [(word(f"live.{style}"), style) for style in ("native", "react", "json_in_system")]
 MOST_AT_ONCE = 32  # runs that are begun or wait; more wait in Gradio's own queue

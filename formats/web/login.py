@@ -12,9 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import gradio as gr
-
 from formats.host import offers_login
+from formats.web.quick_import import gr
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{8,4096}=*")  # what may stand in an Authorization header
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gradio as gr
-
 from formats.web import api as endpoints
 from formats.web import (
     compare_tab,
@@ -26,6 +24,7 @@ from formats.web.handlers import Workbench
 from formats.web.live import Live
 from formats.web.login import personal
 from formats.web.plain import PlainTools
+from formats.web.quick_import import gr
 from formats.web.ranking import Ranking
 from formats.web.read_tab import ReadInputs
 from formats.web.reading import NO_MODEL, Reading

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import gradio as gr
-
 from formats.web import views
 from formats.web.components import asset, word
 from formats.web.login import personal
 from formats.web.plain import PlainTools
+from formats.web.quick_import import gr
 
 LISTENER: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
 

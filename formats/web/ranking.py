@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import gradio as gr
-
 from formats.types import JsonObject
 from formats.web import words
 from formats.web.components import word
+from formats.web.quick_import import gr
 
 if TYPE_CHECKING:
     from formats.leaderboard import Leaderboard, Row

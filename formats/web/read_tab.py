@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import gradio as gr
-
 from formats.parsers import NAMES
 from formats.web import components, words
 from formats.web.components import word
 from formats.web.handlers import title
+from formats.web.quick_import import gr
 from formats.web.reading import FOUND, NO_MODEL, Reading
 
 LINES = 10

@@ -10,12 +10,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import gradio as gr
-
 from formats.errors import FormatsError
 from formats.types import Comparison, JsonObject, LoadedModel
 from formats.web import views
 from formats.web.handlers import Workbench, editor_texts, model_ids, typed_conversation, typed_date
+from formats.web.quick_import import gr
 
 if TYPE_CHECKING:
     from formats.state import State
