@@ -27,6 +27,7 @@ def _distribution(name: str) -> metadata.Distribution:
         ) from None
 
 
+@cache
 def version(package: str) -> str:
     return _distribution(package).version
 

@@ -18,7 +18,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -42,29 +41,30 @@ def load(file: TokenizerFile) -> Tokenizer:
     key = _key(file)
     with _LOCK:
         with suppress(OSError, ValueError):  # not there, or broken
-            return _kept(key)
+            return _built(_kept(key), file.added_tokens)
         with _one_process(key):
             with suppress(OSError, ValueError):  # another process may have made it meanwhile
-                return _kept(key)
-            return _converted(key, _with_config(FORMATS[file.format](data, file), config))
+                return _built(_kept(key), file.added_tokens)
+            return _converted(key, _with_config(FORMATS[file.format](data), config), file.added_tokens)
 
 
-def _converted(key: str, whole: dict[str, Any]) -> Tokenizer:
+def _converted(key: str, whole: dict[str, Any], names: Mapping[str, str]) -> Tokenizer:
     """The tokenizer of a tokenizer.json; what loads faster the next time is kept."""
     if not _is_plain_bpe(whole["model"]):
-        return Tokenizer.from_str(json.dumps(whole))
+        return Tokenizer.from_str(json.dumps({**whole, "added_tokens": _named(whole["added_tokens"], names)}))
     parts, model = _parts(whole)
     with suppress(OSError):  # a folder that cannot be written costs time, the next time
         _write(parts.model, model)
         _write(key, json.dumps(asdict(parts)))
-    return _built(parts, model)
+    return _built(parts, names, model)
+
+
+def _named(tokens: list[dict[str, Any]], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The added tokens, those with a name of their own under that."""
+    return [{**token, "content": names.get(token["content"], token["content"])} for token in tokens]
 
 
 # From the package's form to that of tokenizer.json.
-
-
-def _tokenizer_json(data: bytes, file: TokenizerFile) -> dict[str, Any]:
-    return _parsed(data)
 
 
 def _with_config(whole: dict[str, Any], config: bytes | None) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _parsed(text: bytes | str) -> dict[str, Any]:
     return whole
 
 
-def _ranks(data: bytes, pattern: str, special_tokens: list[str], file: TokenizerFile) -> dict[str, Any]:
+def _ranks(data: bytes, pattern: str, special_tokens: list[str]) -> dict[str, Any]:
     """A tiktoken rank file: base64 of the token's bytes, a space, its rank, one a line; special tokens come after."""
     from transformers.convert_slow_tokenizer import TikTokenConverter  # slow to import, as above
 
@@ -94,8 +94,7 @@ def _ranks(data: bytes, pattern: str, special_tokens: list[str], file: Tokenizer
             lines = (line.split() for line in data.splitlines() if line)
             return {base64.b64decode(token): int(rank) for token, rank in lines}
 
-    tokens = [file.added_tokens.get(token, token) for token in special_tokens]
-    return _parsed(Converter(pattern=pattern, extra_special_tokens=tokens).converted().to_str())
+    return _parsed(Converter(pattern=pattern, extra_special_tokens=special_tokens).converted().to_str())
 
 
 LLAMA3_PATTERN = (
@@ -148,15 +147,15 @@ def _reserved(number: int) -> str:
     return f"<|reserved_special_token_{number}|>"
 
 
-def _llama3(data: bytes, file: TokenizerFile) -> dict[str, Any]:
-    return _ranks(data, LLAMA3_PATTERN, llama3_special_tokens(), file)
+def _llama3(data: bytes) -> dict[str, Any]:
+    return _ranks(data, LLAMA3_PATTERN, llama3_special_tokens())
 
 
-def _llama4(data: bytes, file: TokenizerFile) -> dict[str, Any]:
-    return _ranks(data, LLAMA4_PATTERN, llama4_special_tokens(), file)
+def _llama4(data: bytes) -> dict[str, Any]:
+    return _ranks(data, LLAMA4_PATTERN, llama4_special_tokens())
 
 
-def _tekken(data: bytes, file: TokenizerFile) -> dict[str, Any]:
+def _tekken(data: bytes) -> dict[str, Any]:
     from transformers.integrations.mistral import convert_tekken_tokenizer  # slow to import, as above
 
     with tempfile.TemporaryDirectory() as folder:  # the bytes that were checked, under the name it wants to see
@@ -166,8 +165,8 @@ def _tekken(data: bytes, file: TokenizerFile) -> dict[str, Any]:
         return _parsed(convert_tekken_tokenizer(str(path), chat_template="").backend_tokenizer.to_str())
 
 
-FORMATS: Mapping[str, Callable[[bytes, TokenizerFile], dict[str, Any]]] = {
-    "tokenizer.json": _tokenizer_json,
+FORMATS: Mapping[str, Callable[[bytes], dict[str, Any]]] = {
+    "tokenizer.json": _parsed,
     "llama3": _llama3,
     "llama4": _llama4,
     "tekken": _tekken,
@@ -202,12 +201,12 @@ def _parts(whole: dict[str, Any]) -> tuple[_Parts, str]:
     return _Parts(hashlib.sha256(model.encode()).hexdigest(), rest, added), model
 
 
-def _kept(key: str) -> Tokenizer:
-    """The tokenizer that was converted before; OSError or ValueError where nothing whole is kept."""
-    return _built(_Parts(**json.loads(_read(key))))
+def _kept(key: str) -> _Parts:
+    """Of what was converted before; OSError or ValueError where nothing whole is kept."""
+    return _Parts(**json.loads(_read(key)))
 
 
-def _built(parts: _Parts, model: str | None = None) -> Tokenizer:
+def _built(parts: _Parts, names: Mapping[str, str], model: str | None = None) -> Tokenizer:
     """The tokenizer; OSError or ValueError where the file that its parts name is missing or broken."""
     if parts.model not in _BPE:
         options, vocabulary, left, right = json.loads(_read(parts.model) if model is None else model)
@@ -215,7 +214,7 @@ def _built(parts: _Parts, model: str | None = None) -> Tokenizer:
         _BPE[parts.model] = models.BPE(ids, list(zip(left, right, strict=True)), **options)
     tokenizer = Tokenizer.from_str(parts.rest)
     tokenizer.model = _BPE[parts.model]
-    tokenizer.add_tokens([AddedToken(**token) for token in parts.added_tokens])
+    tokenizer.add_tokens([AddedToken(**token) for token in _named(parts.added_tokens, names)])
     return tokenizer
 
 
@@ -246,12 +245,12 @@ def _one_process(key: str) -> Iterator[None]:
 
 
 def _key(file: TokenizerFile) -> str:
-    """Everything that has a say in the conversion."""
+    """Everything that has a say in the conversion; tokens get their names afterwards."""
     parts = [
         STORED_FORM,
-        *(file.source.package, version(file.source.package), file.source.file, file.source.sha256),
-        *(file.format, sorted(file.added_tokens.items()), file.config.sha256 if file.config is not None else None),
-        *(version(library) for library in ("transformers", "tokenizers")),
+        *(file.source.package, packages.version(file.source.package), file.source.file, file.source.sha256),
+        *(file.format, file.config.sha256 if file.config is not None else None),
+        *(packages.version(library) for library in ("transformers", "tokenizers")),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
