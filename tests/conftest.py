@@ -39,6 +39,13 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(os.cpu_count() or 1, 3) + 1
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from scheduling import Scheduling
+
+    return Scheduling(config, log)
+
+
 def pytest_collection_finish():
     """What was imported and collected stays: the garbage collector shall not look through it again and again."""
     gc.collect()
