@@ -20,12 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from formats import conversation as conversations
-from formats import detect, sources
-from formats import template as chat
 from formats.errors import FormatsError
 from formats.parsers import FORMATS
 from formats.reading.as_json import to_json
-from formats.sandbox import Sandbox
 from formats.types import Conversation, JsonObject, ToolDefinition
 
 FOUND, ALL = "auto", "all"
@@ -94,6 +91,15 @@ def _formats(chosen: str, model: str | None) -> tuple[tuple[str, ...], str]:
         raise FormatsError(f"no format is called {chosen!r}; there are {', '.join(FORMATS)}, {FOUND} and {ALL}")
     if model is None:
         raise FormatsError(f"--format {FOUND} needs a --model whose template shows the format; or name a format")
+    return _written_by(model)
+
+
+def _written_by(model: str) -> tuple[tuple[str, ...], str]:
+    """As `_formats`. Imports stand here because they take a second, which who names a format need not wait for."""
+    from formats import detect, sources
+    from formats import template as chat
+    from formats.sandbox import Sandbox
+
     loaded = sources.load(model, allow_files=True)
     name, text = chat.choose(loaded.templates, Conversation((detect.ASK,), (detect.TOOL,)))
     with Sandbox() as sandbox:
