@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from formats.models import OPENING
+
 ROOT = Path(__file__).parent.parent.parent
 START_SECONDS = 120
 
@@ -49,7 +51,17 @@ def start_app(tmp_path_factory):
 @pytest.fixture(scope="package")
 def app_url(start_app):
     with start_app() as url:
+        _loaded(url)
         yield url
+
+
+def _loaded(url):
+    """The app has its tokenizers: a page that shows that it waits for them takes processor time from who makes them."""
+    asked = json.dumps({"data": [OPENING, [{"role": "user", "content": "Hi"}], None, None, ""]}).encode()
+    request = urllib.request.Request(f"{url}gradio_api/run/compare", asked, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=START_SECONDS) as answer:
+        columns = json.loads(json.load(answer)["data"][0])["columns"]
+    assert [column["model"] for column in columns] == list(OPENING)
 
 
 def _served(url, app, log):
