@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_sandbox import ENDLESS
 from transformers import PreTrainedTokenizerFast
 
 from formats.__main__ import main
@@ -58,7 +59,7 @@ def test_one_conversation_for_several_models(results, tmp_path):
 
 def test_a_list_of_cases_and_what_goes_wrong_in_it(results, tmp_path):
     endless = tmp_path / "endless.jinja"
-    endless.write_text("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}")
+    endless.write_text("{% if messages | length == 1 %}" + ENDLESS + "{% endif %}")
     picky = tmp_path / "picky.jinja"
     picky.write_text("{{ raise_exception('Only ' ~ messages[0].role ~ ' turns?') if messages | length > 1 }}ok \\ud800")
     half = tmp_path / "half.jinja"

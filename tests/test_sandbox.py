@@ -195,7 +195,7 @@ from formats.sandbox import Sandbox
 from formats.types import Conversation
 
 if __name__ == "__main__":
-    sandbox = Sandbox()
+    sandbox = Sandbox(seconds=1)
     chat = Conversation(({"role": "user", "content": "Hi"},))
     assert sandbox.render("a", chat, {}, datetime.date.today()) == "a"
     finish = sandbox.begin(ENDLESS, chat, {}, datetime.date.today())

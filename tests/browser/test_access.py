@@ -62,7 +62,7 @@ def shown_tabs(page):
         if name and tab.is_visible():
             tab.click()
             page.locator(TABS.get(name, "#results [role=tabpanel]:visible")).first.wait_for()
-            page.wait_for_timeout(300)
+            page.wait_for_timeout(100)
             yield name
 
 
@@ -175,7 +175,7 @@ def test_axe_finds_nothing_in_what_opens(open_page):
         if opens is show_a_broken_paste:
             page.locator("#paste-anything > button").click()
         opens(page)
-        page.wait_for_timeout(200)
+        page.wait_for_timeout(100)
         found[opens.__name__] = faults(page, part)
         page.evaluate("document.body.classList.add('dark')")
         found[f"{opens.__name__}, dark"] = faults(page, part, runOnly=["color-contrast"])

@@ -216,9 +216,16 @@ def test_scripts_in_a_link_are_text_wherever_they_stand(open_page):
     show(page, "s=" + share.encode(share.State(conversation, models, datetime.date(2026, 11, 30), output)))
     opened(page)
     page.locator("article.card", has_text="onerror").first.wait_for()
-    for tab in ("Read an output", "Scores", "Tools as text", "Compare"):
+    tabs = {
+        "Read an output": "#reading .reading",
+        "Scores": "table.matrix .cell",
+        "Tools as text": "#plain .plain-head",
+        "Compare": "article.card header",
+    }
+    for tab, contents in tabs.items():
         page.get_by_role("tab", name=tab).click()
-        page.wait_for_timeout(700)
+        page.locator(contents).first.wait_for()
+        page.wait_for_timeout(200)
         assert page.locator("img[src=x]").count() == 0, tab
     for editor in page.locator("[data-show=json]:visible").all():
         editor.click()
