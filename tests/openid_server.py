@@ -47,7 +47,7 @@ class OpenIdServer:
         }
 
     def __enter__(self) -> OpenIdServer:
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -73,7 +73,7 @@ def test_a_run_ends_with_its_rounds_and_states_share_nothing(workbench):
 
 def test_a_model_that_takes_its_time_leaves_nobody_without_the_prompt(workbench):
     with CompletionsServer("At last.") as server:
-        server.delay = 0.6
+        server.delay = 0.4
         found = states(live_of(workbench, server))
     rounds = [round_ for state in found for column in state["columns"] for round_ in column["rounds"]]
     assert rounds[0]["text"] == "" and "6 * 7" in rounds[0]["prompt"]

@@ -60,7 +60,7 @@ class _Blog(http.server.BaseHTTPRequestHandler):
 def embed(elsewhere):
     """Opens a page of another origin with the app in a frame, and gives both."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Blog)
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
 
     def show(source, width):
         server.app = source
