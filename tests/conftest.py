@@ -35,8 +35,8 @@ FLAGS = [
 
 @pytest.hookimpl(optionalhook=True)  # xdist may be switched off
 def pytest_xdist_auto_num_workers() -> int:
-    """One process for each processor: of more, each would be slower, and import and collect everything once more."""
-    return min(os.cpu_count() or 1, 4)
+    """One process more than there are processors: many a test waits for a server, a browser or a limit of time."""
+    return min(os.cpu_count() or 1, 3) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
