@@ -179,3 +179,14 @@ def test_tools_that_are_none_are_refused_in_words(capsys, write, tmp_path, text)
     path.write_text(text)
     assert main(["parse", "--format", "hermes", "--tools", str(path), str(write("x"))]) == 2
     assert capsys.readouterr().err.startswith("parse: ")
+
+
+def test_whoever_names_a_format_does_not_wait_for_transformers():
+    code = f"""if True:
+    import sys
+    from formats.__main__ import main
+    main(["parse", "--format", "hermes", {__file__!r}])
+    print("transformers" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"

@@ -105,10 +105,10 @@ def walk(tmp_path_factory) -> Walk:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chat_template_utils, COMPILE, cache(getattr(chat_template_utils, COMPILE).__wrapped__))
-        return gone_through(answered(tmp_path_factory.mktemp("walk") / "out.json"))
+        return gone_through(command_line(tmp_path_factory.mktemp("walk") / "out.json"))
 
 
-def answered(out: Path) -> list[dict]:
+def command_line(out: Path) -> list[dict]:
     """What the command line writes of every template with every case."""
     with out.open("w", encoding="utf-8") as file, redirect_stdout(file):
         status = main(["render", "--all-snapshot", "--json", "--conversation", str(CONVERSATIONS)])

@@ -246,6 +246,8 @@ def test_hermes_has_its_own_tokens_in_reserved_places():
     assert rest == llama.tokenizer.ids("user\nHallo, Welt 東京 🙂")
     assert start != end and {start, end} <= set(range(128002, 128256))
     assert {"<|im_start|>", "<|im_end|>"} <= hermes.tokenizer.special_tokens
+    keys = {vocabulary._key(CARDS[model.name].tokenizer) for model in (hermes, llama)}
+    assert len(keys) == 1, "what was converted for the one is what the other uses"
 
 
 @pytest.mark.parametrize("text", ["<tool_call>", "x </tools>", "a <SCRATCHPAD> b"])
